@@ -13,7 +13,7 @@ import (
 // may not do that, such as a guest, plays without.
 func (b *Bot) serveFleet(ctx context.Context) {
 	protocol.RunFleet(ctx, b.nc, b.subjects, protocol.FleetProcess{
-		Process: protocol.BotProcess, Instance: b.cfg.Instance, Build: cleaned(b.deps.Build, maxBuild), Report: b.report, Control: b.control,
+		Process: protocol.BotProcess, Instance: b.cfg.Instance, Build: cleaned(b.deps.Build, maxBuild), Report: b.Report, Control: b.control,
 	}, b.log, func() {
 		b.answersFleet.Store(true)
 		b.requestHellos() // they say so
@@ -29,8 +29,8 @@ const (
 // mostPlayers is how many players a report names.
 const mostPlayers = 256
 
-// report describes the process to the operator.
-func (b *Bot) report() protocol.Report {
+// Report describes the process to the operator.
+func (b *Bot) Report() protocol.Report {
 	now, why, _ := b.mode.current()
 	counts := b.tally.Counts()
 	levels := b.ledger.UsedByLevels()

@@ -148,14 +148,18 @@ func (s *Session) resignFor(why string, fault game.Reason) {
 // againstHuman reports whether the opponent is a person.
 func (s *Session) againstHuman() bool { return s.st.Holders[s.st.You.Other()].Kind == protocol.Human }
 
-// delay returns how long to hold a move back. Against a person a move takes at least
-// HumanDelay, if the clock allows.
+// delay returns how long to hold a move back. A move takes at least Delay, and against
+// a person HumanDelay, if the clock allows.
 func (m *manners) delay(s *Session, c search.Clock) time.Duration {
 	now := time.Now()
 	wait := m.notBefore.Sub(now)
+	least := s.player.Settings.Manners.Delay
 	if s.againstHuman() {
+		least = max(least, s.player.Settings.Manners.HumanDelay)
+	}
+	if least > 0 {
 		used := now.Sub(c.At)
-		rest := s.player.Settings.Manners.HumanDelay - used
+		rest := least - used
 		if budget, limited := c.Spec.Budget(c.Mine); limited {
 			rest = min(rest, (budget-used-c.Overhead)/10)
 		}

@@ -71,6 +71,7 @@ type Manners struct {
 	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw at a winning chance of at most this percentage; 0: never" json:"draw_accept"`
 	Takebacks   int           `default:"3" desc:"takebacks granted per casual game" json:"takebacks"`
 	Greet       string        `desc:"chat message to a human at the start of a game; empty: none" json:"greet"`
+	Delay       time.Duration `default:"0s" desc:"shortest time for any move, if the clock allows" json:"-"`
 	HumanDelay  time.Duration `split_words:"true" default:"600ms" desc:"shortest time for a move against a human, if the clock allows" json:"-"`
 }
 
@@ -89,6 +90,9 @@ func (m Manners) Validate(at string) (errs []error) {
 	upTo("RESIGN_MOVES", float64(m.ResignMoves), 1000)
 	upTo("DRAW_MOVES", float64(m.DrawMoves), 1000)
 	upTo("TAKEBACKS", float64(m.Takebacks), 1000)
+	if m.Delay < 0 {
+		bad("DELAY: %v: want 0 or more", m.Delay)
+	}
 	if m.HumanDelay < 0 {
 		bad("HUMAN_DELAY: %v: want 0 or more", m.HumanDelay)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func benchCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Search a fixed set of positions: prints speed and the search signature",
 		Long: `Search a fixed set of positions of every game to a fixed depth with one thread.
@@ -19,4 +19,6 @@ every run and machine as long as the search is unchanged.`,
 			return err
 		},
 	}
+	c.AddCommand(benchFleetCommand())
+	return c
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sparring/lab/fleetbench"
+)
+
+// bench prepares "bench fleet" with a few fast games.
+func (h *fleet) bench(args ...string) (p *process, out *bytes.Buffer) {
+	p = h.start("bench fleet", "sparring", append([]string{"bench", "fleet", "--quick", "--p99", "1m"}, args...)...)
+	out = new(bytes.Buffer)
+	p.cmd.Stdout = out // and p.out has the progress
+	return p, out
+}
+
+// The command plays games in processes of its own, prints what they cost, draws it, and
+// leaves nothing behind in its temporary folder.
+func TestBenchFleet(t *testing.T) {
+	t.Parallel()
+	h := newFleet(t)
+	drawing, tmp := filepath.Join(h.dir, "fleet.svg"), filepath.Join(h.dir, "tmp")
+	if err := os.Mkdir(tmp, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p, out := h.bench("--json", "--plot", drawing, "--profile", h.dir)
+	p.with("TMPDIR=" + tmp).run()
+	<-p.done
+	var r fleetbench.Result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || p.err != nil || len(r.Steps) != 1 {
+		t.Fatalf("%v, %v: %s\n%s", p.err, err, out, p.out)
+	}
+	s := r.Steps[0]
+	if s.Running < 1 || s.Moves <= int64(s.Relay.Samples) || s.CPU.NATS <= 0 || s.CPU.Arena <= 0 || s.CPU.Bot <= 0 ||
+		r.Alone.P50 <= 0 || s.Relay.P99 < s.Relay.P50 || s.Bare.P50 <= 0 || len(s.Faults) > 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{drawing, filepath.Join(h.dir, "bot-4.cpu.pprof"), filepath.Join(h.dir, "arena-4.heap.pprof")} {
+		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Ctrl-C ends the processes and prints what was measured so far.
+func TestBenchFleetInterrupted(t *testing.T) {
+	t.Parallel()
+	h := newFleet(t)
+	p, out := h.bench("--games", "2,4", "--window", "1s", "--limit", "1h")
+	p.run()
+	h.wait("the second step", func() bool { return strings.Contains(p.out.String(), "4 games: ") })
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	if p.cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(p.out.String(), "interrupted") {
+		t.Errorf("exit code %d: %s", p.cmd.ProcessState.ExitCode(), p.out)
+	}
+	if lines := strings.Split(out.String(), "\n"); !strings.HasPrefix(lines[0], "GAMES") || len(lines) < 3 {
+		t.Errorf("the table: %s", out)
+	}
+}

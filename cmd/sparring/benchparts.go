@@ -1,0 +1,463 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"sparring/arena"
+	"sparring/bot"
+	"sparring/configs"
+	"sparring/lab/fleetbench"
+	"sparring/protocol"
+	"sparring/protocol/embedded"
+)
+
+// benchStart is the first line that a process of "bench fleet" reads, as JSON.
+type benchStart struct {
+	fleetbench.Want
+	Dir       string            `json:"dir"`
+	URL       string            `json:"url"`       // of the NATS server, but for itself
+	Passwords map[string]string `json:"passwords"` // by user
+}
+
+// benchAsk is a line that it reads after that. It answers each with one of benchAnswer.
+type benchAsk struct {
+	Collect bool          `json:"collect"` // collect the garbage first
+	Profile string        `json:"profile"` // instead of figures: write profiles to files of this name
+	For     time.Duration `json:"for"`     // how long
+}
+
+// benchAnswer is a line that it writes: one when it is ready, and one for each that it
+// reads.
+type benchAnswer struct {
+	fleetbench.Stats
+	Error     string            `json:"error,omitempty"`
+	URL       string            `json:"url,omitempty"` // of the NATS server
+	Passwords map[string]string `json:"passwords,omitempty"`
+}
+
+// benchPartCommand is one of the processes of "bench fleet". It ends when its standard
+// input does, also if the command that started it is killed.
+func benchPartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "part nats|arena|bot", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			in := bufio.NewScanner(c.InOrStdin())
+			in.Buffer(nil, 1<<20)
+			out := json.NewEncoder(c.OutOrStdout())
+			var start benchStart
+			if !in.Scan() {
+				return errors.New("bench fleet starts this command")
+			}
+			if err := json.Unmarshal(in.Bytes(), &start); err != nil {
+				return err
+			}
+			log := newLog(c.ErrOrStderr(), "info")
+			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context())) // Ctrl-C ends the command, and that this process
+			defer cancel()
+			part := &benchPart{part: fleetbench.Part(args[0])}
+			ready, err := part.open(ctx, start, log)
+			defer part.close()
+			defer cancel()
+			if err != nil {
+				return errors.Join(err, out.Encode(benchAnswer{Error: err.Error()}))
+			}
+			if err := out.Encode(ready); err != nil {
+				return err
+			}
+			for in.Scan() {
+				var ask benchAsk
+				if err := json.Unmarshal(in.Bytes(), &ask); err != nil {
+					return err
+				}
+				ans, err := part.answer(ctx, ask)
+				if err != nil {
+					ans.Error = err.Error()
+				}
+				if err := out.Encode(ans); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// benchPart is what runs in a process of "bench fleet".
+type benchPart struct {
+	part    fleetbench.Part
+	figures func(*fleetbench.Stats) error // of its kind
+	closing []func()
+	running sync.WaitGroup
+}
+
+func (p *benchPart) close() {
+	p.running.Wait()
+	for i := len(p.closing) - 1; i >= 0; i-- {
+		p.closing[i]()
+	}
+}
+
+// open starts what runs in the process.
+func (p *benchPart) open(ctx context.Context, start benchStart, log zerolog.Logger) (ready benchAnswer, err error) {
+	p.figures = func(*fleetbench.Stats) error { return nil }
+	switch p.part {
+	case fleetbench.NATSPart:
+		return p.openServer(start, log)
+	case fleetbench.ArenaPart:
+		return ready, p.openArena(ctx, start, log)
+	case fleetbench.BotPart:
+		return ready, p.openBot(ctx, start, log)
+	}
+	return ready, fmt.Errorf("%s: want nats, arena or bot", p.part)
+}
+
+func (p *benchPart) openServer(start benchStart, log zerolog.Logger) (ready benchAnswer, err error) {
+	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(start.Dir, "nats"), Port: embedded.RandomPort, Owner: true, Log: log})
+	if err != nil {
+		return ready, err
+	}
+	p.closing = append(p.closing, srv.Close)
+	ready.URL = srv.URL()
+	ready.Passwords = map[string]string{}
+	for _, user := range []fleetbench.User{fleetbench.Platform, fleetbench.Owner} {
+		ready.Passwords[string(user)] = srv.Password(string(user))
+	}
+	return ready, nil
+}
+
+// connect connects as a user.
+func (p *benchPart) connect(start benchStart, u fleetbench.User, log zerolog.Logger) (*nats.Conn, error) {
+	nc, err := protocol.Connect(start.connection(u, log))
+	if err == nil {
+		p.closing = append(p.closing, nc.Close)
+	}
+	return nc, err
+}
+
+func (s *benchStart) connection(u fleetbench.User, log zerolog.Logger) protocol.Connection {
+	return protocol.Connection{URL: s.URL, Name: "sparring bench", User: string(u), Password: s.Passwords[string(u)], Log: log}
+}
+
+func (p *benchPart) openArena(ctx context.Context, start benchStart, log zerolog.Logger) error {
+	nc, err := p.connect(start, fleetbench.Platform, log)
+	if err != nil {
+		return err
+	}
+	bare, err := p.connect(start, fleetbench.Platform, log)
+	if err != nil {
+		return err
+	}
+	if _, err := bare.Subscribe(fleetbench.BareSubject, func(m *nats.Msg) { m.Respond(m.Data) }); err != nil {
+		return err
+	}
+	cfg := arena.Defaults()
+	cfg.Name, cfg.Games = "bench", 2*start.Games+100 // ended games are refereed for a while
+	a, err := arena.New(ctx, nc, cfg, log)
+	if err != nil {
+		return err
+	}
+	p.running.Go(func() {
+		if err := a.Run(ctx); err != nil {
+			log.Error().Err(err).Msg("the arena ended")
+		}
+	})
+	p.figures = func(s *fleetbench.Stats) error {
+		for _, id := range start.Players {
+			if a.Here(id) {
+				s.Players++
+			}
+		}
+		all, err := a.Metrics().(prometheus.Gatherer).Gather()
+		for _, family := range all {
+			for _, m := range family.GetMetric() {
+				switch family.GetName() {
+				case "sparring_arena_moves_total":
+					s.Moves += int64(m.GetCounter().GetValue())
+				case "sparring_arena_games_granted_total":
+					s.Started += int64(m.GetCounter().GetValue())
+					s.Games += int(m.GetCounter().GetValue())
+				case "sparring_arena_games_ended_total":
+					s.Games -= int(m.GetCounter().GetValue())
+				}
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// benchNodes is the limit of the bots' searches.
+const benchNodes = 50
+
+func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.Logger) error {
+	nc, err := p.connect(start, fleetbench.Owner, log)
+	if err != nil {
+		return err
+	}
+	var cfg bot.Config
+	if err := configs.Defaults(&cfg); err != nil {
+		return err
+	}
+	cfg.Instance, cfg.Data, cfg.Players = "bench", start.Dir, nil
+	cfg.Slots, cfg.GamesPerCore, cfg.Ponder, cfg.Analyses, cfg.Play.Delay = 2*start.Games, 2*start.Games, false, 0, start.Pace
+	cfg.Profiles = filepath.Join(start.Dir, "players.json")
+	if err := writeBenchPlayers(cfg.Profiles, start.Want); err != nil {
+		return err
+	}
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	b, done, err := newBotWith(nc, cfg, bot.Deps{Log: log, Guest: true})
+	if err != nil {
+		return err
+	}
+	p.closing = append(p.closing, done)
+	p.running.Go(func() {
+		if err := b.Run(ctx); err != nil {
+			log.Error().Err(err).Msg("the bot ended")
+		}
+	})
+	p.figures = func(s *fleetbench.Stats) error {
+		o := b.Report().Bot.Overhead
+		s.Overhead = fleetbench.Overhead{P50: o.P50MS, P99: o.P99MS}
+		return nil
+	}
+	return nil
+}
+
+// writeBenchPlayers writes the file of the bot process's players.
+func writeBenchPlayers(path string, w fleetbench.Want) error {
+	var file struct {
+		Players []bot.Profile `json:"players"`
+	}
+	for _, id := range w.Players {
+		file.Players = append(file.Players, bot.Profile{Player: id, Games: w.Kinds, Nodes: benchNodes, Pools: []protocol.Pool{protocol.OwnPool(id)}})
+	}
+	data, err := json.Marshal(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// answer does what a line asks for.
+func (p *benchPart) answer(ctx context.Context, ask benchAsk) (ans benchAnswer, err error) {
+	if ask.Profile != "" {
+		return ans, p.profile(ctx, ask)
+	}
+	if ask.Collect {
+		runtime.GC()
+	}
+	if ans.CPU, err = processorTime(); err != nil {
+		return ans, err
+	}
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	ans.Live = int64(mem.HeapAlloc + mem.StackInuse)
+	ans.Resident = residentBytes()
+	return ans, p.figures(&ans.Stats)
+}
+
+// profile writes the profiles in the background.
+func (p *benchPart) profile(ctx context.Context, ask benchAsk) error {
+	cpu, err := os.Create(ask.Profile + ".cpu.pprof")
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(cpu); err != nil {
+		return errors.Join(err, cpu.Close())
+	}
+	p.running.Go(func() {
+		defer cpu.Close()
+		select {
+		case <-time.After(ask.For):
+		case <-ctx.Done():
+		}
+		pprof.StopCPUProfile()
+		heap, err := os.Create(ask.Profile + ".heap.pprof")
+		if err != nil {
+			return
+		}
+		defer heap.Close()
+		pprof.WriteHeapProfile(heap) // an incomplete one can't be read, which pprof says
+	})
+	return nil
+}
+
+// residentBytes returns how much of the machine's memory this process has; 0 if the
+// system does not say.
+func residentBytes() int64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	var size, resident int64
+	if err == nil {
+		fmt.Sscan(string(data), &size, &resident)
+	}
+	return resident * int64(os.Getpagesize())
+}
+
+// benchProcesses are the processes of "bench fleet", as the command sees them.
+type benchProcesses struct {
+	start benchStart
+	parts map[fleetbench.Part]*benchProcess
+}
+
+// launchParts starts the processes, with their data below a new folder in dir.
+func launchParts(ctx context.Context, dir string, w fleetbench.Want) (_ fleetbench.Fleet, err error) {
+	f := &benchProcesses{parts: make(map[fleetbench.Part]*benchProcess)}
+	if f.start.Dir, err = os.MkdirTemp(dir, fmt.Sprintf("%d-", w.Games)); err != nil {
+		return nil, err
+	}
+	f.start.Want = w
+	for _, part := range fleetbench.Parts {
+		p, ready, err := startPart(ctx, part, f.start)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", part, err), f.Close())
+		}
+		f.parts[part] = p
+		if part == fleetbench.NATSPart {
+			f.start.URL, f.start.Passwords = ready.URL, ready.Passwords
+		}
+	}
+	return f, nil
+}
+
+// Connection implements fleetbench.Fleet.
+func (f *benchProcesses) Connection(u fleetbench.User, log zerolog.Logger) protocol.Connection {
+	return f.start.connection(u, log)
+}
+
+// Stats implements fleetbench.Fleet.
+func (f *benchProcesses) Stats(ctx context.Context, p fleetbench.Part, collect bool) (fleetbench.Stats, error) {
+	ans, err := f.parts[p].ask(ctx, benchAsk{Collect: collect})
+	return ans.Stats, err
+}
+
+// Profile implements fleetbench.Fleet.
+func (f *benchProcesses) Profile(ctx context.Context, p fleetbench.Part, path string, d time.Duration) error {
+	_, err := f.parts[p].ask(ctx, benchAsk{Profile: path, For: d})
+	return err
+}
+
+// Close implements fleetbench.Fleet. The bots go first, and the server last.
+func (f *benchProcesses) Close() error {
+	var errs []error
+	for _, part := range []fleetbench.Part{fleetbench.BotPart, fleetbench.ArenaPart, fleetbench.NATSPart} {
+		if p := f.parts[part]; p != nil {
+			errs = append(errs, p.end())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// benchProcess is one of the processes.
+type benchProcess struct {
+	cmd     *exec.Cmd
+	log     *os.File
+	in      io.WriteCloser
+	answers chan benchAnswer // closed when the process ends
+}
+
+// startPart starts a process and waits until it is ready.
+func startPart(ctx context.Context, part fleetbench.Part, start benchStart) (p *benchProcess, ready benchAnswer, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, ready, err
+	}
+	p = &benchProcess{cmd: exec.Command(self, "bench", "fleet", "part", string(part)), answers: make(chan benchAnswer)}
+	p.cmd.Args[0] = os.Args[0]
+	apart(p.cmd) // Ctrl-C reaches this process alone, which ends the others
+	if p.log, err = os.Create(filepath.Join(start.Dir, string(part)+".log")); err != nil {
+		return nil, ready, err
+	}
+	p.cmd.Stderr = p.log
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, ready, errors.Join(err, p.log.Close())
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, ready, errors.Join(err, p.log.Close())
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, ready, errors.Join(err, p.log.Close())
+	}
+	go func() {
+		defer close(p.answers)
+		for lines := json.NewDecoder(out); ; {
+			var ans benchAnswer
+			if lines.Decode(&ans) != nil {
+				return
+			}
+			p.answers <- ans
+		}
+	}()
+	if ready, err = p.ask(ctx, start); err != nil {
+		return nil, ready, errors.Join(err, p.end())
+	}
+	return p, ready, nil
+}
+
+// partPatience bounds the wait for an answer of a process.
+const partPatience = 2 * time.Minute
+
+// ask sends a line to the process and waits for the answer.
+func (p *benchProcess) ask(ctx context.Context, line any) (ans benchAnswer, err error) {
+	if err := json.NewEncoder(p.in).Encode(line); err != nil {
+		return ans, p.gone(err)
+	}
+	select {
+	case ans, ok := <-p.answers:
+		switch {
+		case !ok:
+			return ans, p.gone(errors.New("the process has ended"))
+		case ans.Error != "":
+			return ans, errors.New(ans.Error)
+		}
+		return ans, nil
+	case <-time.After(partPatience):
+		return ans, fmt.Errorf("no answer within %v", partPatience)
+	case <-ctx.Done():
+		// The answer would be taken for that to the next line: end the process.
+		return ans, errors.Join(context.Cause(ctx), p.cmd.Process.Kill())
+	}
+}
+
+// gone adds the last line of the process's log to an error.
+func (p *benchProcess) gone(err error) error {
+	text, readErr := os.ReadFile(p.log.Name())
+	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); readErr == nil && lines[0] != "" {
+		return fmt.Errorf("%w: %.500s", err, lines[len(lines)-1])
+	}
+	return err
+}
+
+// endWithin bounds the wait for a process that is told to end.
+const endWithin = 20 * time.Second
+
+// end ends the process, and waits for it.
+func (p *benchProcess) end() error {
+	p.in.Close() // fails if the process has ended
+	kill := time.AfterFunc(endWithin, func() { p.cmd.Process.Kill() })
+	defer kill.Stop()
+	for range p.answers { // until it ends
+	}
+	p.cmd.Wait() // it was told to end, and how it did is in its log
+	return p.log.Close()
+}

@@ -1,0 +1,457 @@
+// Package fleetbench measures how many games a fleet plays at once: it keeps a number
+// of games running on a NATS server, an arena and one bot process, and reports what a
+// move and a game cost there, and how long a move takes to its opponent.
+//
+//	fleetbench.go  Plan, Run: the steps
+//	fleet.go       the processes, as the caller starts them
+//	load.go        posts the games, and replaces those that end
+//	relay.go       a game of two players of its own, whose moves are timed
+//	report.go      the table and the drawing
+package fleetbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game/catalog"
+	"sparring/game/clock"
+	"sparring/protocol"
+)
+
+// Plan says what to measure.
+type Plan struct {
+	Games  []int         // games at once, a step each, in ascending order
+	Window time.Duration // of each step, once its games are running
+	Limit  time.Duration // no step begins after this time
+	Rules  []string      // rule sets of the games, in turn, by full name
+	Clock  clock.Spec
+	// Pace is the shortest time for a move, if the clock allows: the players are cheap,
+	// and would otherwise play as fast as the processes can.
+	Pace    time.Duration
+	Players int // of the bot process; 0: one for ten games, up to MostPlayers
+	Starts  int // games started a second at most
+	MaxP99  time.Duration
+	// Profile, if set, is a folder for a CPU profile and a heap profile of each process in
+	// each step.
+	Profile string
+}
+
+// MostPlayers is how many players the bot process has, unless a plan says otherwise.
+const MostPlayers = 256
+
+// Validate returns an error if the plan can't be carried out.
+func (p *Plan) Validate() error {
+	before := 0
+	for _, n := range p.Games {
+		if n <= before {
+			return fmt.Errorf("games %d: want numbers above 0 in ascending order", n)
+		}
+		before = n
+	}
+	switch {
+	case len(p.Games) == 0:
+		return errors.New("games: missing")
+	case p.Window < 100*time.Millisecond:
+		return fmt.Errorf("window %v: want at least 100ms", p.Window)
+	case p.Limit <= 0:
+		return fmt.Errorf("limit %v: want more than 0", p.Limit)
+	case p.Pace < 0:
+		return fmt.Errorf("pace %v: want 0 or more", p.Pace)
+	case p.Players != 0 && (p.Players < 2 || p.Players%2 != 0):
+		return fmt.Errorf("players %d: want an even number, or 0", p.Players)
+	case p.Starts < 1:
+		return fmt.Errorf("starts %d: want at least 1", p.Starts)
+	case p.MaxP99 <= 0:
+		return fmt.Errorf("p99 %v: want more than 0", p.MaxP99)
+	case !p.Clock.Traits().Limited:
+		return fmt.Errorf("clock %v: want a time limit, or nobody could lose on time", p.Clock)
+	case len(p.Rules) == 0:
+		return errors.New("rules: missing")
+	}
+	for _, name := range p.Rules {
+		if _, err := catalog.Rules(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// players returns how many players play n games.
+func (p *Plan) players(n int) int {
+	if p.Players > 0 {
+		return p.Players
+	}
+	return min(max(2*((n+19)/20), 4), MostPlayers)
+}
+
+// Step is what was measured with a number of games at once.
+type Step struct {
+	Games   int     `json:"games"`   // wanted
+	Running int     `json:"running"` // at the end of the window
+	Players int     `json:"players"`
+	Seconds float64 `json:"seconds"` // length of the window
+	Moves   int64   `json:"moves"`   // in the window, with those of the relay
+	Ended   int     `json:"ended"`   // games that ended in the window
+
+	MovesPerSecond  float64 `json:"moves_per_second"`
+	StartsPerSecond float64 `json:"starts_per_second"` // while the games were started
+
+	// CPU is the processor time a move, in milliseconds, by process: of the bot process a
+	// move of its own. Cores is what all of them used. This program, with its two
+	// players, is not counted.
+	CPU   ByProcess `json:"cpu_ms_per_move"`
+	Cores float64   `json:"cores"`
+	// LiveKB is the memory a game after a collection, heap and stacks, in KB of 1000
+	// bytes; ResidentMB what the processes have of the machine's memory.
+	LiveKB     ByProcess `json:"live_kb_per_game"`
+	ResidentMB ByProcess `json:"resident_mb"`
+
+	// Relay is the time from sending a move until the opponent's instance is informed,
+	// and Bare that of a request to a process of the same server that does nothing,
+	// in turn with the moves; Overhead is what the bot process measured itself, from
+	// sending a move to its answer, over its last 1000 moves.
+	Relay    Latency  `json:"relay"`
+	Bare     Latency  `json:"bare"`
+	Overhead Overhead `json:"overhead"`
+
+	LostOnTime int            `json:"lost_on_time"`
+	Faults     map[string]int `json:"faults,omitempty"` // games that did not end by their own moves, by reason
+	// Stop is why no further step was made; "" if there was no reason.
+	Stop string `json:"stop,omitempty"`
+}
+
+// ByProcess is a figure for each process.
+type ByProcess struct {
+	NATS  float64 `json:"nats"`
+	Arena float64 `json:"arena"`
+	Bot   float64 `json:"bot"`
+}
+
+// Sum returns the figure of all processes together.
+func (b ByProcess) Sum() float64 { return b.NATS + b.Arena + b.Bot }
+
+// Overhead are percentiles in milliseconds.
+type Overhead struct {
+	P50 int64 `json:"p50_ms"`
+	P99 int64 `json:"p99_ms"`
+}
+
+// Result is what a run has measured.
+type Result struct {
+	// Alone and AloneBare are the times of the relay and of a bare request before there
+	// were any games.
+	Alone     Latency `json:"alone"`
+	AloneBare Latency `json:"alone_bare"`
+	Steps     []Step  `json:"steps"`
+}
+
+// Launch starts the three processes of a fleet for games up to a number, with players
+// of the bot process that move at a pace.
+type Launch func(ctx context.Context, w Want) (Fleet, error)
+
+// Want is what a fleet has to have.
+type Want struct {
+	Games   int
+	Players []protocol.PlayerID // of the bot process
+	Kinds   []string            // the games that they play
+	Pace    time.Duration       // shortest time for a move
+}
+
+// Watch is called with what the run is doing.
+type Watch func(format string, args ...any)
+
+// Run measures the steps of the plan, until one has a time loss or too slow a relay, the
+// time is up, or ctx ends. It returns what was measured until then, also with an error.
+func Run(ctx context.Context, p Plan, launch Launch, watch Watch, log zerolog.Logger) (*Result, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	result := &Result{}
+	for i, n := range p.Games {
+		if i > 0 && time.Since(began) >= p.Limit {
+			result.Steps[i-1].Stop = fmt.Sprintf("%v are up", p.Limit)
+			break
+		}
+		s := &session{plan: &p, games: n, watch: watch, log: log, result: result}
+		step, err := s.run(ctx, launch)
+		if step != nil {
+			result.Steps = append(result.Steps, *step)
+		}
+		if err != nil {
+			return result, fmt.Errorf("%d games: %w", n, err)
+		}
+		if step.Stop != "" {
+			break
+		}
+	}
+	return result, nil
+}
+
+// session is one step as it is made.
+type session struct {
+	plan   *Plan
+	games  int
+	watch  Watch
+	log    zerolog.Logger
+	result *Result
+
+	fleet    Fleet
+	platform *nats.Conn
+	subjects protocol.Subjects
+	load     *load
+	relay    *relay
+}
+
+// Times of a step.
+const (
+	patience  = time.Minute            // for the processes to be ready
+	aloneFor  = 4 * time.Second        // at most, or the window
+	lookEvery = 200 * time.Millisecond // at the number of games
+)
+
+func (s *session) run(ctx context.Context, launch Launch) (step *Step, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	want := Want{Games: s.games, Players: playerNames(s.plan.players(s.games)), Kinds: kinds(s.plan.Rules), Pace: s.plan.Pace}
+	s.watch("%d games: starting the processes", s.games)
+	if s.fleet, err = launch(ctx, want); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.fleet.Close()) }()
+	if s.subjects, err = protocol.NewSubjects(protocol.DefaultPrefix); err != nil {
+		return nil, err
+	}
+	if s.platform, err = protocol.Connect(s.fleet.Connection(Platform, s.log)); err != nil {
+		return nil, err
+	}
+	defer s.platform.Close()
+	if err := s.awaitPlayers(ctx, want.Players); err != nil {
+		return nil, err
+	}
+	if s.load, err = newLoad(s, want.Players); err != nil {
+		return nil, err
+	}
+	defer s.load.close()
+	if s.relay, err = newRelay(ctx, s); err != nil {
+		return nil, err
+	}
+	defer s.relay.close()
+	if err := s.relay.begin(ctx); err != nil {
+		return nil, err
+	}
+	if len(s.result.Steps) == 0 {
+		s.watch("relay of moves without games")
+		if err := s.relay.measure(ctx, min(aloneFor, s.plan.Window)); err != nil {
+			return nil, err
+		}
+		s.result.Alone, s.result.AloneBare = s.relay.latencies()
+	}
+	base, err := s.stats(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	startsPerSecond, err := s.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.measure(ctx, base, Step{Games: s.games, Players: len(want.Players), StartsPerSecond: startsPerSecond})
+}
+
+// awaitPlayers waits until the arena knows all players.
+func (s *session) awaitPlayers(ctx context.Context, players []protocol.PlayerID) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		st, err := s.fleet.Stats(ctx, ArenaPart, false)
+		if err != nil {
+			return err
+		}
+		if st.Players >= len(players) {
+			return nil
+		}
+		if err := rest(ctx, lookEvery); err != nil {
+			return fmt.Errorf("%d of %d players are known to the arena: %w", st.Players, len(players), err)
+		}
+	}
+}
+
+// allStats are the figures of the three processes.
+type allStats struct {
+	at   time.Time
+	part map[Part]Stats
+}
+
+// stats reads the figures of all processes, with collect after a garbage collection.
+func (s *session) stats(ctx context.Context, collect bool) (allStats, error) {
+	all := allStats{at: time.Now(), part: make(map[Part]Stats)}
+	for _, part := range Parts {
+		st, err := s.fleet.Stats(ctx, part, collect)
+		if err != nil {
+			return all, err
+		}
+		all.part[part] = st
+	}
+	return all, nil
+}
+
+// start starts the games, and returns how many a second.
+func (s *session) start(ctx context.Context) (float64, error) {
+	began := time.Now()
+	bound := time.Duration(float64(s.games)/float64(s.plan.Starts)*2*float64(time.Second)) + patience
+	within, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	go s.load.run(ctx, s.games, s.plan.Starts)
+	for {
+		st, err := s.fleet.Stats(within, ArenaPart, false)
+		if err != nil {
+			return 0, err
+		}
+		took := time.Since(began).Seconds()
+		s.watch("%d games: %d running, %.0f started a second", s.games, st.Games-1, float64(st.Started-1)/took)
+		if err := s.load.failure(); err != nil {
+			return 0, err
+		}
+		if st.Games-1 >= s.games { // one is the relay's
+			return float64(st.Started-1) / took, nil
+		}
+		if err := rest(within, lookEvery); err != nil {
+			return 0, fmt.Errorf("%d of %d games are running after %v: %w", st.Games, s.games, time.Since(began).Round(time.Second), err)
+		}
+	}
+}
+
+// measure watches the running games for the plan's window. When ctx ends meanwhile, it
+// returns what it has seen until then, with the error.
+func (s *session) measure(ctx context.Context, base allStats, step Step) (*Step, error) {
+	before, err := s.stats(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	endedBefore := s.load.tally()
+	if s.plan.Profile != "" {
+		for _, part := range Parts {
+			name := fmt.Sprintf("%s/%s-%d", s.plan.Profile, part, s.games)
+			if err := s.fleet.Profile(ctx, part, name, s.plan.Window); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.watch("%d games: measuring for %v", s.games, s.plan.Window)
+	interrupted := s.relay.measure(ctx, s.plan.Window)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	after, err := s.stats(end, false)
+	if err != nil {
+		return nil, errors.Join(interrupted, err)
+	}
+	live, err := s.stats(end, true)
+	if err != nil {
+		return nil, errors.Join(interrupted, err)
+	}
+	step.Relay, step.Bare = s.relay.latencies()
+	step.fill(base, before, after, live)
+	step.count(endedBefore, s.load.tally())
+	step.Stop = step.stop(s.plan.MaxP99)
+	if interrupted != nil {
+		step.Stop = "interrupted"
+	}
+	return &step, interrupted
+}
+
+// fill computes the figures of the processes.
+func (t *Step) fill(base, before, after, live allStats) {
+	arena := after.part[ArenaPart]
+	t.Seconds = after.at.Sub(before.at).Seconds()
+	t.Moves = arena.Moves - before.part[ArenaPart].Moves
+	t.Running = arena.Games - 1 // without the relay's
+	t.MovesPerSecond = float64(t.Moves) / t.Seconds
+	t.Overhead = after.part[BotPart].Overhead
+	var used time.Duration
+	for _, part := range Parts {
+		cpu := after.part[part].CPU - before.part[part].CPU
+		used += cpu
+		moves := t.Moves
+		if part == BotPart {
+			moves -= int64(t.Relay.Samples)
+		}
+		if moves > 0 {
+			*t.CPU.of(part) = float64(cpu.Microseconds()) / 1000 / float64(moves)
+		}
+		*t.LiveKB.of(part) = float64(live.part[part].Live-base.part[part].Live) / 1000 / float64(max(t.Running, 1))
+		*t.ResidentMB.of(part) = float64(after.part[part].Resident) / 1e6
+	}
+	t.Cores = used.Seconds() / t.Seconds
+}
+
+func (b *ByProcess) of(p Part) *float64 {
+	switch p {
+	case NATSPart:
+		return &b.NATS
+	case ArenaPart:
+		return &b.Arena
+	}
+	return &b.Bot
+}
+
+// count counts the games that ended between two tallies, and all faults until then.
+func (t *Step) count(before, after tally) {
+	t.Ended = after.ended - before.ended
+	t.LostOnTime = after.faults[protocol.ReasonTime]
+	for why, n := range after.faults {
+		if t.Faults == nil {
+			t.Faults = make(map[string]int)
+		}
+		t.Faults[string(why)] = n
+	}
+}
+
+// stop returns why there is no next step; "" if there is no reason.
+func (t *Step) stop(maxP99 time.Duration) string {
+	switch {
+	case t.LostOnTime > 0:
+		return fmt.Sprintf("%d games lost on time", t.LostOnTime)
+	case len(t.Faults) > 0:
+		return fmt.Sprintf("games ended by faults: %v", t.Faults)
+	case t.Relay.Samples == 0:
+		return "no move of the timed game arrived"
+	case t.Relay.P99 > ms(maxP99):
+		return fmt.Sprintf("p99 of the relay above %v", maxP99)
+	}
+	return ""
+}
+
+// kinds returns the games that rule sets belong to, each once.
+func kinds(rules []string) (games []string) {
+	seen := make(map[string]bool)
+	for _, name := range rules {
+		if r, err := catalog.Rules(name); err == nil && !seen[r.Game] {
+			seen[r.Game] = true
+			games = append(games, r.Game)
+		}
+	}
+	return games
+}
+
+func playerNames(n int) []protocol.PlayerID {
+	names := make([]protocol.PlayerID, n)
+	for i := range names {
+		names[i] = protocol.PlayerID(fmt.Sprintf("bench-%d", i+1))
+	}
+	return names
+}
+
+// rest waits for d. It returns the cause of ctx if that ends first.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
