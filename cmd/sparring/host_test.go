@@ -86,3 +86,35 @@ func TestTeamOnServer(t *testing.T) {
 		}
 	}
 }
+
+// TestClaim: one engine at a time plays a game as a player; the next one is told whose
+// the rating was.
+func TestClaim(t *testing.T) {
+	data := t.TempDir()
+	team := func(engine, game string) *team {
+		return &team{id: "red", display: "Team Red", engine: engine, game: game, data: data}
+	}
+	claim := func(engine, game, before string) (release func()) {
+		t.Helper()
+		got, release, err := team(engine, game).claim()
+		if err != nil || got != before {
+			t.Fatalf("%s: %q %v, want %q", engine, got, err, before)
+		}
+		return release
+	}
+	first := claim("uci:/v1/engine", "xiangqi", "")
+	again := claim("uci:/v1/engine", "xiangqi", "") // the same one on more cores
+	claim("gomocup:/ten", "gomoku", "")()
+	refused := func() {
+		t.Helper()
+		if _, _, err := team("uci:/v2/engine", "xiangqi").claim(); err == nil || !strings.Contains(err.Error(), "another engine plays xiangqi as Team Red already: uci:/v1/engine; give this one another --name") {
+			t.Errorf("a second engine: %v", err)
+		}
+	}
+	refused()
+	first()
+	refused() // the other process plays
+	again()
+	claim("uci:/v2/engine", "xiangqi", "uci:/v1/engine")()
+	claim("uci:/v2/engine", "xiangqi", "")()
+}

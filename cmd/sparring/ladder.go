@@ -27,7 +27,9 @@ import (
 
 // ladderFlags say which ladder is meant.
 type ladderFlags struct {
-	nats, data string
+	nats, data, login string
+
+	as login // of the file that login names
 }
 
 func ladderCommand() *cobra.Command {
@@ -38,11 +40,25 @@ func ladderCommand() *cobra.Command {
 		Long: `Put an engine on a ladder of rated games. "sparring ladder join" alone is enough: if
 no ladder runs with the data of --data, it starts one in its own process, with a page,
 and ten levels of the game as opponents. Other engines join that one by the same
-command in other terminals, and with --nats engines on other machines join a platform.`,
+command in other terminals. On other machines --login joins the ladder of
+"sparring up --ladder --teams", and --nats that of a platform.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			switch {
+			case f.login == "":
+			case f.nats != "":
+				err = usagef("--login: names a server, as --nats does; want one of them")
+			default:
+				if f.as, err = readLogin(f.login); err != nil {
+					err = usagef("--login: %w", err)
+				}
+			}
+			return err
+		},
 	}
 	natsFlag(c, &f.nats)
+	c.PersistentFlags().StringVar(&f.login, "login", "", "file with server, user and password, as \"sparring up --ladder --teams\" writes it for each team")
 	c.PersistentFlags().StringVar(&f.data, "data", "data", "data directory: of the ladder on this machine, and for records")
 	c.AddCommand(ladderJoin(&f), ladderLevels(&f), ladderShow(&f))
 	return c
@@ -50,7 +66,9 @@ command in other terminals, and with --nats engines on other machines join a pla
 
 // server returns the URL of the server that the flags or the environment name; "" if
 // the ladder is one of this machine.
-func (f *ladderFlags) server() string { return cmp.Or(f.nats, os.Getenv("SPARRING_NATS_URL")) }
+func (f *ladderFlags) server() string {
+	return cmp.Or(f.as.url, f.nats, os.Getenv("SPARRING_NATS_URL"))
+}
 
 // remote reports whether the flags or the environment name a server.
 func (f *ladderFlags) remote() bool { return f.server() != "" }
@@ -59,7 +77,7 @@ func (f *ladderFlags) remote() bool { return f.server() != "" }
 // neither names one.
 func (f *ladderFlags) user() string {
 	user, _, _ := protocol.URLUser(f.server())
-	return cmp.Or(user, os.Getenv("SPARRING_NATS_USER"))
+	return cmp.Or(f.as.user, user, os.Getenv("SPARRING_NATS_USER"))
 }
 
 // reach connects to the ladder that the flags name: on a server, as the user in its URL,
@@ -73,6 +91,9 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	to := cfg.Connection(log)
 	if f.remote() {
 		to.URL, to.User = f.server(), cmp.Or(f.user(), user)
+		if f.as.password != "" {
+			to.Password, to.Creds = f.as.password, ""
+		}
 	} else {
 		d, ok, err := findDoor(f.data)
 		if err != nil {
@@ -122,7 +143,7 @@ read. The password belongs into SPARRING_NATS_PASSWORD: everybody on this machin
 read a command line.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at
-once. With --games it leaves after so many games. Two sentences sum up what it did.
+once, and the game is lost unless this command is given again within a minute. With --games it leaves after so many games. Two sentences sum up what it did.
 
 A ladder that this command has started ends with it. It starts no more games from the
 first Ctrl-C or the last of --games on, and waits for the running games of others; Ctrl-C

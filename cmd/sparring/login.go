@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 )
 
 // login is how a player in another process reaches a server. Its file, which only the
@@ -13,12 +13,34 @@ import (
 // password need not be printed, nor stand in a command line.
 type login struct{ url, user, password string }
 
-// loginFile is the file for a user of the server that a process runs with its data.
-func loginFile(data, user string) string { return filepath.Join(data, user+".env") }
+const (
+	loginURL      = "SPARRING_NATS_URL"
+	loginUser     = "SPARRING_NATS_USER"
+	loginPassword = "SPARRING_NATS_PASSWORD"
+)
+
+// readLogin reads a file that write has written.
+func readLogin(path string) (l login, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return l, err
+	}
+	settings := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			settings[key] = value
+		}
+	}
+	l = login{settings[loginURL], settings[loginUser], settings[loginPassword]}
+	if l.url == "" || l.user == "" || l.password == "" {
+		return login{}, fmt.Errorf("%s: want %s, %s and %s, a line each", path, loginURL, loginUser, loginPassword)
+	}
+	return l, nil
+}
 
 // write writes the file. The function returned removes it.
 func (l login) write(path string) (remove func(), err error) {
-	text := fmt.Sprintf("SPARRING_NATS_URL=%s\nSPARRING_NATS_USER=%s\nSPARRING_NATS_PASSWORD=%s\n", l.url, l.user, l.password)
+	text := fmt.Sprintf("%s=%s\n%s=%s\n%s=%s\n", loginURL, l.url, loginUser, l.user, loginPassword, l.password)
 	if err := writeSecret(path, []byte(text)); err != nil {
 		return nil, err
 	}

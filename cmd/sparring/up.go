@@ -46,6 +46,7 @@ type upFlags struct {
 	ponder bool
 	events []string
 	ladder bool
+	teams  []string
 
 	team     *team         // plays on the ladder against the levels of its game alone, and ends it all when it has done
 	anyPort  bool          // http may be another port, if that is in use
@@ -107,6 +108,11 @@ clocks unchanged.`,
 			if f.ladder && f.rounds > 0 {
 				return usagef("--ladder: pairs whoever is free; want no --rounds")
 			}
+			if len(f.teams) > 0 {
+				if err := f.checkTeams(c.Flags().Changed("port")); err != nil {
+					return usagef("--teams: %w", err)
+				}
+			}
 			f.anyPort = !c.Flags().Changed("http")
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
@@ -121,6 +127,7 @@ clocks unchanged.`,
 	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
 	c.Flags().IntVar(&f.levels, "levels", 200, "most games at once of the ten levels of each game, which play people, and with --ladder on the ladder; 0: no levels")
 	c.Flags().BoolVar(&f.ladder, "ladder", false, "the levels play on the ladder, too, and \"sparring ladder join\" on this machine finds it")
+	c.Flags().StringSliceVar(&f.teams, "teams", nil, "teams that join the --ladder from other machines in the network, as red,blue: each gets a user, and a file with which it joins")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
 }
@@ -193,11 +200,15 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if address != nil {
 		defer address.Close()
 	}
-	guests := f.port != embedded.NoPort && f.team == nil
+	guests := f.port != embedded.NoPort && f.team == nil && len(f.teams) == 0
 	if f.ladder && f.port == embedded.NoPort {
 		f.port = embedded.RandomPort
 	}
-	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log})
+	serve := embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log}
+	if len(f.teams) > 0 {
+		f.admitTeams(&serve)
+	}
+	srv, err := embedded.Start(serve)
 	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
 		return fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
 	}
@@ -276,14 +287,18 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	guest := ""
 	if guests {
-		guest = loginFile(f.data, "guest")
+		guest = filepath.Join(f.data, "guest.env")
 		remove, err := login{srv.URL(), "guest", srv.Password("guest")}.write(guest)
 		if err != nil {
 			return dataError(f.data, "login of guest", err)
 		}
 		defer remove()
 	}
-	s.start(srv, f, page, health, logFile.Name(), guest)
+	teams, err := f.inviteTeams(srv)
+	if err != nil {
+		return dataError(f.data, "logins of the teams", err)
+	}
+	s.start(srv, f, page, health, logFile.Name(), guest, teams)
 	shown.show()
 	if f.team != nil {
 		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
