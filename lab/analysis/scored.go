@@ -72,7 +72,7 @@ func ChanceSeen(t *record.Think) (chance float64, ok bool) {
 	case t == nil || t.Depth == 0 && t.WinProb == 0:
 		return 0, false
 	case t.WinProb > 0:
-		return min(t.WinProb, 1), true
+		return t.WinProb, true
 	}
 	return elo.ToScore(float64(t.Score)), true
 }

@@ -49,6 +49,8 @@ type Layout struct {
 // added, which stays when it is closed. Its methods are not safe for concurrent use.
 type File struct {
 	name   string
+	path   string
+	info   os.FileInfo // of f
 	f      *os.File
 	lock   *flock.Flock
 	torn   bool
@@ -65,8 +67,10 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
-	if locked, failed := j.lock.TryLock(); failed != nil {
+	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
+	if j.info, err = f.Stat(); err != nil {
+		// told below
+	} else if locked, failed := j.lock.TryLock(); failed != nil {
 		err = failed
 	} else if !locked {
 		err = ErrInUse
@@ -118,8 +122,8 @@ func (j *File) Close() error {
 // Append writes a line. When it returns, the line survives the end of this process,
 // with Layout.Sync also that of the machine.
 // After a write error, which wraps ErrWrite, there is nothing of the line in the file.
-// If what was written of it can't be removed, nothing more is written and every call
-// returns that error; opening the file again removes the partial line.
+// If what was written of it can't be removed, nothing more is written until that
+// succeeds: each call tries it again, in a newly opened file too. The file stays locked.
 func (j *File) Append(v any) error {
 	if err := j.write(v); err != nil {
 		return fmt.Errorf("%s: %w", j.name, err)
@@ -133,7 +137,10 @@ func (j *File) write(v any) error {
 		return err
 	}
 	if j.failed != nil {
-		return j.failed
+		if err := j.repair(); err != nil {
+			return fmt.Errorf("%w: %w", ErrWrite, err)
+		}
+		j.failed = nil
 	}
 	n, err := j.f.Write(append(b, '\n'))
 	if err == nil && j.sync {
@@ -157,6 +164,24 @@ func (j *File) rewind() error {
 	}
 	_, err := j.f.Seek(j.size, io.SeekStart)
 	return err
+}
+
+// repair removes a partial line. If the open file allows no more, it is opened again.
+func (j *File) repair() error {
+	if j.rewind() == nil {
+		return nil
+	}
+	f, err := os.OpenFile(j.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if info, err := f.Stat(); err != nil || !os.SameFile(info, j.info) {
+		f.Close() // nothing was written
+		return fmt.Errorf("%s has been replaced", j.path)
+	}
+	j.f.Close() // it can't be used any more
+	j.f = f
+	return j.rewind()
 }
 
 // load reads the file, and sets size and torn.

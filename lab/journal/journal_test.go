@@ -142,7 +142,8 @@ func TestOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailedWrite: after a partial line, left by a full disk, nothing is written.
+// TestFailedWrite: after a partial line that can't be removed, nothing is written until
+// it can be. Nobody else gets the file meanwhile.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full")
 	j, _, err := open(path, terms{1, 7})
@@ -151,20 +152,32 @@ func TestFailedWrite(t *testing.T) {
 	}
 	defer j.Close()
 	before := content(t, path)
-	works := j.f
-	if j.f, err = os.Open(path); err != nil { // it can't be written to
+	away := path + ".away"
+	if err := errors.Join(j.f.Close(), os.Rename(path, away), os.Mkdir(path, 0o700)); err != nil { // as if the disk were gone
 		t.Fatal(err)
 	}
-	first := j.Append(thing{1})
-	j.f.Close()
-	j.f = works
-	if first == nil {
-		t.Fatal("nothing failed")
+	for range 3 {
+		if err := j.Append(thing{1}); !errors.Is(err, ErrWrite) {
+			t.Errorf("written to nowhere: %v", err)
+		}
+		if !InUse(path) {
+			t.Fatal("the file is free while its writer waits")
+		}
 	}
-	if err := j.Append(thing{2}); !errors.Is(err, errors.Unwrap(first)) {
-		t.Errorf("after %v: %v", first, err)
+	other := strings.Repeat("x", 200)
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte(other), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	if after := content(t, path); after != before {
+	if err := j.Append(thing{1}); !errors.Is(err, ErrWrite) || content(t, path) != other {
+		t.Errorf("written to another file: %v", err)
+	}
+	if err := errors.Join(os.WriteFile(away, []byte(before+`{"n`), 0o600), os.Rename(away, path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(thing{2}); err != nil {
+		t.Error(err)
+	}
+	if after := content(t, path); after != before+`{"n":2}`+"\n" {
 		t.Errorf("written: %q", after)
 	}
 }

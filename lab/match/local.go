@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -241,7 +240,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		Key: game.KeyText(s.pos.Key()),
 		Think: &record.Think{
 			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
-			WinProb: share(r.WinProb), Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
+			WinProb: r.WinProb, Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
 		},
 		Comment: strings.Join(r.Incidents, "; "),
 	})
@@ -264,14 +263,6 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 	if out.Over() {
 		s.end(out, s.terms.explain(out.Reason, s.pos.Ply()))
 	}
-}
-
-// share limits a probability of an external engine to the range of records.
-func share(chance float64) float64 {
-	if math.IsNaN(chance) {
-		return 0
-	}
-	return min(max(chance, 0), 1)
 }
 
 func (s *localGame) lose(seat game.Seat, f *engine.Fault) {

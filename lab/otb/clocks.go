@@ -18,8 +18,11 @@ type Clocks struct {
 	Used    time.Duration // of the current move
 }
 
-// span is a time in which the clocks stood. It is open while to is zero.
+// span is a time in which the clocks stood. It is open while to is zero. Spans may
+// overlap.
 type span struct{ from, to time.Time }
+
+func (s span) open() bool { return s.to.IsZero() }
 
 // setting is a correction of a clock.
 type setting struct {
@@ -49,6 +52,8 @@ func (g *Game) clocks(now time.Time, each func(ply int, used time.Duration, c *C
 		return c
 	}
 	c.Running = true
+	reasons := 0 // to stand
+	stand := func(more int) { reasons += more; c.Running = reasons == 0 }
 	at := g.Started
 	advance := func(to time.Time) {
 		if d := to.Sub(at); d > 0 {
@@ -61,9 +66,9 @@ func (g *Game) clocks(now time.Time, each func(ply int, used time.Duration, c *C
 	}
 	var all []happening
 	for _, s := range g.stood {
-		all = append(all, happening{s.from, func() { c.Running = false }})
-		if !s.to.IsZero() {
-			all = append(all, happening{s.to, func() { c.Running = true }})
+		all = append(all, happening{s.from, func() { stand(1) }})
+		if !s.open() {
+			all = append(all, happening{s.to, func() { stand(-1) }})
 		}
 	}
 	for _, s := range g.settings {

@@ -10,7 +10,9 @@
 //
 // # Clocks
 //
-// Entries have the time of the wall, and clocks follow from them (Game.Clocks), so
-// that they go on while the program is away or the machine sleeps. They are a copy of
-// the arbiter's clock, which the operator corrects them to.
+// Entries have the table's time, and clocks follow from them (Game.Clocks). That time
+// begins as the time of day, goes on while the machine sleeps, and does not follow when
+// somebody sets the machine's clock. While the program is away the time of day is all
+// there is: if that went back, the absence counts for nothing. The clocks are a copy of
+// the arbiter's, which the operator corrects them to.
 package otb

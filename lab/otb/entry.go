@@ -29,12 +29,13 @@ const (
 	Resume   Kind = "resume"   // the program is back; it was away from From
 	Confirm  Kind = "confirm"  // the clocks are right after Resume
 	Stood    Kind = "stood"    // the clocks had stood while the program was away
+	SetWall  Kind = "wall"     // somebody set the machine's clock: from now on At is AheadMS ahead of it
 )
 
 // Entry is a line of the journal: something that the operator entered, or that the
 // engine decided.
 type Entry struct {
-	At      time.Time     `json:"at"`
+	At      time.Time     `json:"at"` // by the table's clock, which begins as the machine's
 	Kind    Kind          `json:"entry"`
 	Seat    game.Seat     `json:"seat,omitempty"`
 	Move    string        `json:"move,omitempty"` // as Position.Format writes it
@@ -43,6 +44,7 @@ type Entry struct {
 	LeftMS  int64         `json:"left_ms,omitempty"`
 	Periods int           `json:"periods,omitempty"`
 	From    time.Time     `json:"from,omitzero"`
+	AheadMS int64         `json:"ahead_ms,omitempty"`
 	Result  game.Result   `json:"result,omitempty"`
 	Reason  game.Reason   `json:"reason,omitempty"`
 	Text    string        `json:"text,omitempty"`

@@ -47,6 +47,9 @@ type Remark struct {
 	Text string
 }
 
+// Absence is a time in which the program was away.
+type Absence struct{ From, To time.Time }
+
 // Game is a game at a table, as its entries tell it. Its fields are to be read only.
 type Game struct {
 	Terms   Terms
@@ -57,16 +60,17 @@ type Game struct {
 	Offer   *game.Seat
 	End     *Ending
 	Notes   []Remark
-	// Away is since when the program was away, until the operator confirms the clocks;
-	// Back is when it came back.
-	Away, Back time.Time
-	Last       time.Time // of the last entry
+	// Away are the times in which the program was away, until the operator confirms the
+	// clocks.
+	Away []Absence
+	Last time.Time // of the last entry
 
 	pos      game.Position
 	first    game.Seat // acts first
 	stood    []span
 	settings []setting
-	playedOn []int // plies after which the arbiter had the game go on
+	playedOn []int         // plies after which the arbiter had the game go on
+	ahead    time.Duration // of the table's time before the machine's
 }
 
 // New returns a game before its start.
@@ -140,7 +144,7 @@ func now(format string, args ...any) error {
 func (g *Game) Apply(e Entry) error {
 	next := g.clone()
 	if e.At.Before(g.Last) {
-		e.At = g.Last // the wall's clock was set back
+		e.At = g.Last // the machine's clock was set back, in a journal of an older version
 	}
 	if err := next.apply(e); err != nil {
 		return err
@@ -154,6 +158,7 @@ func (g *Game) clone() *Game {
 	c := *g
 	c.pos = g.pos.Clone()
 	c.Plies, c.Taken, c.Notes = slices.Clone(g.Plies), slices.Clone(g.Taken), slices.Clone(g.Notes)
+	c.Away = slices.Clone(g.Away)
 	c.stood, c.settings, c.playedOn = slices.Clone(g.stood), slices.Clone(g.settings), slices.Clone(g.playedOn)
 	return &c
 }
@@ -207,7 +212,7 @@ func (g *Game) apply(e Entry) error {
 		if !g.standing() {
 			return now("the clocks run")
 		}
-		g.stood[len(g.stood)-1].to = e.At
+		g.stood[slices.IndexFunc(g.stood, span.open)].to = e.At
 	case Offer:
 		if g.Offer != nil {
 			return now("a draw has been offered")
@@ -230,20 +235,24 @@ func (g *Game) apply(e Entry) error {
 		}
 		g.End = nil
 	case Resume:
-		g.Away, g.Back = e.From, e.At
+		g.Away = append(g.Away, Absence{e.From, e.At})
 	case Confirm:
-		if g.Away.IsZero() {
+		if len(g.Away) == 0 {
 			return now("there is nothing to confirm")
 		}
-		g.Away, g.Back = time.Time{}, time.Time{}
+		g.Away = nil
 	case Stood:
-		if g.Away.IsZero() {
+		if len(g.Away) == 0 {
 			return now("the program was not away")
 		}
-		if !g.standing() && !g.Started.IsZero() {
-			g.stood = append(g.stood, span{later(g.Away, g.Started), g.Back})
+		for _, a := range g.Away {
+			if !g.Started.IsZero() {
+				g.stood = append(g.stood, span{later(a.From, g.Started), later(a.To, g.Started)})
+			}
 		}
-		g.Away, g.Back = time.Time{}, time.Time{}
+		g.Away = nil
+	case SetWall:
+		g.ahead = time.Duration(e.AheadMS) * time.Millisecond
 	default:
 		return fmt.Errorf("no kind of entry %.20q", e.Kind)
 	}
@@ -258,7 +267,15 @@ func later(a, b time.Time) time.Time {
 }
 
 // standing reports whether the operator has stopped the clocks.
-func (g *Game) standing() bool { return len(g.stood) > 0 && g.stood[len(g.stood)-1].to.IsZero() }
+func (g *Game) standing() bool { return slices.ContainsFunc(g.stood, span.open) }
+
+// absent returns how long the program was away in all since the clocks were last right.
+func (g *Game) absent() (d time.Duration) {
+	for _, a := range g.Away {
+		d += a.To.Sub(a.From)
+	}
+	return d
+}
 
 // decide notes the choice of our engine.
 func (g *Game) decide(e Entry) error {
@@ -353,9 +370,7 @@ func (g *Game) playOn(e Entry) error {
 		return now("no move is left, or the game is won on the board")
 	}
 	g.playedOn = append(g.playedOn, len(g.Plies))
-	if at := g.lastMoveAt(); !g.standing() {
-		g.stood = append(g.stood, span{at, e.At})
-	}
+	g.stood = append(g.stood, span{g.lastMoveAt(), e.At})
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -114,6 +116,10 @@ func TestClocks(t *testing.T) {
 		{"away", "600", []string{"0 start", "10 move h2e2", "70 resume 20"}, 80, "590 530 second"},
 		{"away and confirmed", "600", []string{"0 start", "10 move h2e2", "70 resume 20", "75 confirm"}, 80, "590 530 second"},
 		{"away while the clocks stood", "600", []string{"0 start", "10 move h2e2", "70 resume 20", "75 stood"}, 80, "590 580 second"},
+		{"away twice while the clocks stood", "600", []string{"0 start", "10 move h2e2", "70 resume 20", "90 resume 80", "95 stood"}, 100, "590 570 second"},
+		{"away while the operator had stopped them", "600", []string{"0 start", "10 stop", "70 resume 20", "75 stood", "80 go"}, 90, "580 600 first"},
+		{"stopped before it was said that they had stood", "600", []string{"0 start", "70 resume 20", "72 stop", "75 stood", "80 go"}, 90, "568 600 first"},
+		{"stopped and gone on before it was said", "600", []string{"0 start", "70 resume 20", "72 stop", "74 go", "75 stood"}, 90, "562 600 first"},
 		{"the end stops the clocks", "600", []string{"0 start", "10 move h2e2", "30 end first resign"}, 100, "590 580 second stands"},
 		{"opened again, they had gone on", "600", []string{"0 start", "10 move h2e2", "30 end first resign", "50 reopen"}, 60, "590 550 second"},
 		{"the wall's clock set back", "600", []string{"0 start", "10 move h2e2", "5 move h9g7"}, 20, "580 600 first"},
@@ -224,13 +230,22 @@ func TestRuleEnd(t *testing.T) {
 	if back.Phase() != Fixing || len(back.Plies) != n-1 {
 		t.Errorf("after undo: %s", back.Phase())
 	}
-	on := g.clone()
-	entered(t, on, "50 play-on", "55 move b2c2")
-	if on.Phase() != Theirs && on.Phase() != Thinking {
-		t.Errorf("after play on: %s", on.Phase())
-	}
-	if c := on.Clocks(at(55)); c.Seats[game.First].Left != 600*time.Second-4*time.Second-5*time.Second {
-		t.Errorf("the clocks ran while the arbiter decided: %+v", c)
+	var on *Game
+	for _, entries := range [][]string{
+		{"50 play-on"},
+		{"10 stop", "20 go", "50 play-on"},
+		{"10 stop", "49 play-on", "50 go"},
+		{"40 resume 20", "45 stood", "50 play-on"},
+		{"40 resume 20", "50 play-on", "50 stood"},
+	} {
+		on = g.clone()
+		entered(t, on, append(entries, "55 move b2c2")...)
+		if on.Phase() != Theirs && on.Phase() != Thinking {
+			t.Errorf("%v: %s", entries, on.Phase())
+		}
+		if c := on.Clocks(at(55)); c.Seats[game.First].Left != 600*time.Second-4*time.Second-5*time.Second {
+			t.Errorf("%v: the clocks ran while the arbiter decided: %+v", entries, c)
+		}
 	}
 	entered(t, on, "60 undo", "61 undo")
 	if r := on.Record(); len(r.Plies) != n-1 {
@@ -364,15 +379,31 @@ func TestJournalOfEntries(t *testing.T) {
 		}
 		data = append(append(data, text...), '\n')
 	}
-	again, err := parse(append(data, `{"at":"2026-`...), "journal")
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	load := func(data []byte) (*Game, error) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return Load(path)
+	}
+	again, err := load(append(data, `{"at":"2026-`...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again.Clocks(at(100)) != g.Clocks(at(100)) || keyOf(again, nil) != keyOf(g, nil) || again.Phase() != Announced || again.Choice.Move != "h0g2" {
 		t.Errorf("%+v", again)
 	}
-	if _, err := parse([]byte("{}\n"), "x"); err == nil || !strings.HasPrefix(err.Error(), "x: line 1: ") {
-		t.Errorf("not a journal: %v", err)
+	for text, want := range map[string]string{
+		"":                   "no game in it",
+		"{}\n":               "line 1: not the journal of a game at a table",
+		`{"match":1}` + "\n": "line 1: not the journal of a game at a table",
+		string(data) + "x\n": fmt.Sprintf("line %d: invalid character", len(lines)+2),
+		prefix + strings.Repeat("1", record.MaxLine) + "}\n": "line 1: more than ",
+	} {
+		if _, err := load([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), "journal: "+path+": "+want) {
+			t.Errorf("%.40q: %.300v, want %s", text, err, want)
+		}
 	}
 }
 

@@ -21,32 +21,34 @@ const reserveExt = ".reserve"
 // store keeps a game's entries on the disk.
 type store struct {
 	path    string
-	layout  journal.Layout
-	file    *journal.File
+	file    lines
 	pending []Entry // not on the disk yet
 	failed  error   // why
+}
+
+// lines is the open journal, a *journal.File but in tests.
+type lines interface {
+	Append(v any) error
+	Close() error
 }
 
 // prefix begins a journal.
 const prefix = `{"table":`
 
-// openStore opens or creates the journal of a game and returns the game with all its
-// entries. The terms of an existing one are taken from it; same checks them.
-func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
-	s := &store{path: path}
-	var g *Game
-	s.layout = journal.Layout{
-		Name: "journal", What: "the journal of a game at a table", Prefix: prefix, MaxLine: record.MaxLine, Sync: true, Terms: &t,
+// layoutOf is that of a game's journal. Reading one sets up *g with its terms, which
+// same checks, and applies its entries.
+func layoutOf(g **Game, same func(had Terms) error) journal.Layout {
+	return journal.Layout{
+		Name: "journal", What: "the journal of a game at a table", Prefix: prefix, MaxLine: record.MaxLine, Sync: true,
 		Same: func(line []byte) error {
 			var had Terms
-			if err := json.Unmarshal(line, &had); err != nil {
-				return err
+			err := json.Unmarshal(line, &had)
+			if err == nil {
+				err = same(had)
 			}
-			if err := same(had); err != nil {
-				return err
+			if err == nil {
+				*g, err = New(had)
 			}
-			var err error
-			g, err = New(had)
 			return err
 		},
 		Take: func(line []byte) error {
@@ -54,11 +56,20 @@ func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game,
 			if err := json.Unmarshal(line, &e); err != nil {
 				return err
 			}
-			return g.Apply(e)
+			return (*g).Apply(e)
 		},
 	}
+}
+
+// openStore opens or creates the journal of a game and returns the game with all its
+// entries. The terms of an existing one are taken from it; same checks them.
+func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game, error) {
+	s := &store{path: path}
+	var g *Game
+	layout := layoutOf(&g, same)
+	layout.Terms = &t
 	var err error
-	if s.file, err = journal.Open(path, s.layout); err != nil {
+	if s.file, err = journal.Open(path, layout); err != nil {
 		return nil, nil, err
 	}
 	if g == nil {
@@ -67,7 +78,6 @@ func openStore(path string, t Terms, same func(had Terms) error) (*store, *Game,
 			return nil, nil, err
 		}
 	}
-	s.layout.Same, s.layout.Take = func([]byte) error { return nil }, func([]byte) error { return nil }
 	s.reserve()
 	return s, g, nil
 }
@@ -105,22 +115,11 @@ func (s *store) flush() error {
 	return s.failed
 }
 
-// write writes the pending entries, with the file opened again after an error, which
-// removes a partial line.
+// write writes the pending entries. The journal stays open, so that no other program
+// takes the game over while this one waits for room.
 func (s *store) write() error {
-	if s.failed != nil {
-		if s.file != nil {
-			s.file.Close() // the error is known
-			s.file = nil
-		}
-		var err error
-		if s.file, err = journal.Open(s.path, s.layout); err != nil {
-			return err
-		}
-	}
 	for len(s.pending) > 0 {
 		if err := s.file.Append(s.pending[0]); err != nil {
-			s.failed = err
 			return err
 		}
 		s.pending = s.pending[1:]
@@ -133,58 +132,21 @@ func (s *store) alive(at time.Time) { os.Chtimes(s.path, at, at) } // an estimat
 
 // close closes the journal; over: the game has ended.
 func (s *store) close(over bool) error {
-	err := s.flush()
-	if s.file != nil {
-		err = errors.Join(err, s.file.Close())
-	}
+	err := errors.Join(s.flush(), s.file.Close())
 	if over && err == nil {
 		os.Remove(s.path + reserveExt)
 	}
 	return err
 }
 
-// Load reads a journal without changing it, for an export.
+// Load reads a journal without changing it, for an export. A table may have it open.
 func Load(path string) (*Game, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
+	var g *Game
+	if err := journal.Read(path, layoutOf(&g, func(Terms) error { return nil })); err != nil {
 		return nil, err
 	}
-	return parse(data, path)
-}
-
-func parse(data []byte, path string) (g *Game, err error) {
-	for n, rest := 1, data; len(rest) > 0; n++ {
-		line, after, whole := cutLine(rest)
-		if !whole {
-			break // a crash cut it off
-		}
-		rest = after
-		if n == 1 {
-			var t Terms
-			if err = json.Unmarshal(line, &t); err == nil {
-				g, err = New(t)
-			}
-		} else {
-			var e Entry
-			if err = json.Unmarshal(line, &e); err == nil {
-				err = g.Apply(e)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
-		}
-	}
 	if g == nil {
-		return nil, fmt.Errorf("%s: not the journal of a game at a table", path)
+		return nil, fmt.Errorf("journal: %s: no game in it", path)
 	}
 	return g, nil
-}
-
-func cutLine(data []byte) (line, rest []byte, whole bool) {
-	for i, b := range data {
-		if b == '\n' {
-			return data[:i], data[i+1:], true
-		}
-	}
-	return data, nil, false
 }

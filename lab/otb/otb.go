@@ -25,7 +25,7 @@ type Options struct {
 	// Open opens the searcher of a spec for games of a name.
 	Open func(spec, gameName string) (engine.Searcher, error)
 	// Keep keeps the record of the game, and returns where. It is called when the game
-	// has ended, and for the command export.
+	// has ended, and for the command export, by a goroutine of its own.
 	Keep func(*record.Record) (files []string, err error)
 	// UCI: coordinates of Xiangqi have ranks from 1.
 	UCI bool
@@ -51,10 +51,13 @@ type Table struct {
 	game    *Game
 	store   *store
 	player  *player
+	exports exporter
 	news    []News
 	count   int
 	changed chan struct{}
-	last    time.Time // of the last tick, on the wall
+	keeper  *timekeeper
+	last    time.Time // of the last tick
+	beat    time.Time // of the last heartbeat
 	closed  bool
 
 	spokenKey string // of the position whose moves are spoken
@@ -67,8 +70,14 @@ const heartbeat = 2 * time.Second
 // gap is a time without a tick after which the program has slept.
 const gap = 5 * time.Second
 
+// leap is a difference between the table's time and the time of day by which somebody
+// has set the machine's clock.
+const leap = time.Second
+
 // Open opens a table, with a new game or the one in the journal. Close it.
-func Open(o Options) (*Table, error) {
+func Open(o Options) (*Table, error) { return open(o, newTimekeeper()) }
+
+func open(o Options, k *timekeeper) (*Table, error) {
 	info, statErr := os.Stat(o.Journal)
 	same := o.Same
 	if same == nil {
@@ -78,27 +87,43 @@ func Open(o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{o: o, game: g, store: s, changed: make(chan struct{}, 1), last: wall()}
-	resumed := statErr == nil && !g.Last.IsZero()
-	if resumed {
-		was := g.Terms
-		g.Terms.Engine, g.Terms.HashMB, g.Terms.Threads = o.Terms.Engine, o.Terms.HashMB, o.Terms.Threads
-		g.Terms.Ponder, g.Terms.HandMS = o.Terms.Ponder, o.Terms.HandMS
-		if g.Phase() != Ended {
-			seen := later(info.ModTime(), g.Last).UTC().Truncate(time.Millisecond)
-			t.enter(Entry{Kind: Resume, From: earlier(seen, t.now())})
-			t.say("The game goes on after %s.", plies(len(g.Plies)))
-			t.announce()
-		}
-		if was.Engine != g.Terms.Engine {
-			t.enter(Entry{Kind: Note, Text: fmt.Sprintf("the engine is now %s (it was %s)", g.Terms.Engine, was.Engine)})
-		}
+	t := &Table{o: o, game: g, store: s, changed: make(chan struct{}, 1), keeper: k}
+	if statErr == nil && !g.Last.IsZero() {
+		t.resume(info.ModTime())
 	}
+	t.last = t.now()
 	if t.player, err = newPlayer(t); err != nil {
 		s.close(false) // the first error tells more
 		return nil, err
 	}
 	return t, nil
+}
+
+// resume goes on with the game. The journal was written last at a time of day.
+func (t *Table) resume(written time.Time) {
+	g := t.game
+	t.keeper.set(t.keeper.wall().Add(g.ahead))
+	seen := later(written.Add(g.ahead), g.Last).UTC().Truncate(time.Millisecond)
+	back := seen.Sub(t.keeper.now())
+	if back > 0 {
+		t.keeper.set(seen)
+		t.enter(Entry{Kind: SetWall, AheadMS: t.keeper.ahead().Milliseconds()})
+	}
+	had := g.Terms.Engine
+	g = t.game
+	g.Terms.Engine, g.Terms.HashMB, g.Terms.Threads = t.o.Terms.Engine, t.o.Terms.HashMB, t.o.Terms.Threads
+	g.Terms.Ponder, g.Terms.HandMS = t.o.Terms.Ponder, t.o.Terms.HandMS
+	if g.Phase() != Ended {
+		t.enter(Entry{Kind: Resume, From: earlier(seen, t.now())})
+		t.say("The game goes on after %s.", plies(len(g.Plies)))
+		if back > leap {
+			t.alert("This machine's clock was set back by %s or more meanwhile: how long the program was away is not known.", ClockText(back))
+		}
+		t.announce()
+	}
+	if had != g.Terms.Engine {
+		t.enter(Entry{Kind: Note, Text: fmt.Sprintf("the engine is now %s (it was %s)", g.Terms.Engine, had)})
+	}
 }
 
 func plies(n int) string {
@@ -108,12 +133,8 @@ func plies(n int) string {
 	return fmt.Sprintf("%d plies", n)
 }
 
-// wall returns the time of the wall: unlike the monotonic clock it goes on while the
-// machine sleeps.
-func wall() time.Time { return time.Now().Round(0).UTC().Truncate(time.Millisecond) }
-
 // now is the time for an entry. The caller holds mu, or is Open.
-func (t *Table) now() time.Time { return later(wall(), t.game.Last) }
+func (t *Table) now() time.Time { return later(t.keeper.now(), t.game.Last) }
 
 // Changed has a value when the view has changed.
 func (t *Table) Changed() <-chan struct{} { return t.changed }
@@ -166,24 +187,8 @@ func (t *Table) enter(e Entry) error {
 func (t *Table) Run(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	beat := time.Time{}
 	for {
-		t.mu.Lock()
-		at := wall()
-		if slept := at.Sub(t.last); slept > gap {
-			t.alert("The machine stood still for %s; the clocks went on.", ClockText(slept))
-			t.player.restart()
-		}
-		t.last = at
-		if t.store.failed != nil && t.store.flush() == nil {
-			t.alert("The journal is saved again.")
-		}
-		if at.Sub(beat) >= heartbeat {
-			t.store.alive(at)
-			beat = at
-		}
-		t.player.drive()
-		t.mu.Unlock()
+		t.tick()
 		select {
 		case <-ctx.Done():
 			return
@@ -192,17 +197,48 @@ func (t *Table) Run(ctx context.Context) {
 	}
 }
 
-// Close stops the engine and closes the journal. The error is that of an entry that
-// could not be saved.
+// tick does what time asks for.
+func (t *Table) tick() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := t.now()
+	if slept := at.Sub(t.last); slept > gap {
+		t.alert("The machine stood still for %s; the clocks went on.", ClockText(slept))
+		t.player.restart()
+	}
+	t.last = at
+	if ahead := t.keeper.ahead(); (ahead - t.game.ahead).Abs() > leap {
+		by, where := ahead-t.game.ahead, "back"
+		if by < 0 {
+			by, where = -by, "forward"
+		}
+		t.alert("This machine's clock was set %s by %s. The clocks of the game do not follow it.", where, ClockText(by))
+		if err := t.enter(Entry{Kind: SetWall, AheadMS: ahead.Milliseconds()}); err != nil {
+			t.alert("%v", err)
+		}
+	}
+	if t.store.failed != nil && t.store.flush() == nil {
+		t.alert("The journal is saved again.")
+	}
+	if at.Sub(t.beat) >= heartbeat {
+		t.store.alive(t.keeper.wall())
+		t.beat = at
+	}
+	t.player.drive()
+}
+
+// Close stops the engine, waits for the record and closes the journal. The error is that
+// of an entry or of a record that could not be saved.
 func (t *Table) Close() error {
 	t.player.close()
+	unkept := t.Exported()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
 		return nil
 	}
 	t.closed = true
-	return t.store.close(t.game.Phase() == Ended)
+	return errors.Join(unkept, t.store.close(t.game.Phase() == Ended))
 }
 
 // decided takes the choice of our engine. The caller holds mu.
@@ -346,8 +382,8 @@ func shown(p game.Position, m game.Move, uci bool) []string {
 func (v *View) prompt() string {
 	g := v.Game
 	us := Colour(v.Pos, g.Terms.Us)
-	if !g.Away.IsZero() && v.Phase != Ended {
-		return fmt.Sprintf("The program was away for %s. Compare both clocks: Enter if they are right; clock us 12:34 or clock them 12:34 corrects; stood if they had been stopped.", ClockText(g.Back.Sub(g.Away)))
+	if len(g.Away) > 0 && v.Phase != Ended {
+		return fmt.Sprintf("The program was away for %s. Compare both clocks: Enter if they are right; clock us 12:34 or clock them 12:34 corrects; stood if they had been stopped.", ClockText(g.absent()))
 	}
 	switch v.Phase {
 	case Setup:

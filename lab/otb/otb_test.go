@@ -3,6 +3,7 @@ package otb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,10 +26,12 @@ func sit(t *testing.T, o Options) *Table {
 	return table
 }
 
+func openEngine(spec, gameName string) (engine.Searcher, error) {
+	return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
+}
+
 func tryToSit(t *testing.T, o Options) (*Table, error) {
-	o.Open = func(spec, gameName string) (engine.Searcher, error) {
-		return playerspec.Open(spec, gameName, playerspec.Options{HashBytes: 1 << 20})
-	}
+	o.Open = openEngine
 	table, err := Open(o)
 	if err != nil {
 		return nil, err
@@ -136,6 +139,11 @@ func TestCommands(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.line, err)
 		}
+		if c.then == Ended {
+			if err := table.Exported(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		v := reach(t, table, c.then)
 		if c.then == Fixing && c.line[0] == 'f' {
 			continue // nothing is announced before the operator has said what stands
@@ -155,6 +163,47 @@ func TestCommands(t *testing.T) {
 	}
 	if len(kept) != 2 || kept[1].Result != game.Draw || kept[1].Reason != Adjudicated || kept[1].Text != "both agreed" || kept[1].Plies[0].Move != "h2h9" {
 		t.Errorf("kept %+v", kept)
+	}
+}
+
+// TestExportMeanwhile: the table goes on while a record is written.
+func TestExportMeanwhile(t *testing.T) {
+	asked, answer := make(chan *record.Record), make(chan error)
+	table := sit(t, Options{
+		Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: terms("gomoku/freestyle-15", "600", game.Second),
+		Keep: func(r *record.Record) ([]string, error) { asked <- r; return []string{"a file"}, <-answer },
+	})
+	do := func(line string) {
+		t.Helper()
+		done := make(chan error)
+		go func() { done <- table.Do(line) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s waits", line)
+		}
+	}
+	do("")
+	do("export")
+	<-asked
+	do("h8")
+	reach(t, table, Announced) // and our engine has answered
+	do("export")
+	do("end us")
+	answer <- errors.New("no room")
+	if r := <-asked; r.Result != game.SecondWins {
+		t.Errorf("kept %+v", r)
+	}
+	answer <- nil // the record in between was not asked for any more
+	if err := table.Exported(); err != nil {
+		t.Error(err)
+	}
+	text := fmt.Sprint(table.View().News)
+	if strings.Count(text, "Written: a file") != 2 || !strings.Contains(text, "The record was not written: no room") {
+		t.Error(text)
 	}
 }
 
@@ -212,13 +261,9 @@ func TestReserve(t *testing.T) {
 	if err := s.append(Entry{At: at(0), Kind: Start}); err != nil {
 		t.Fatal(err)
 	}
-	s.file.Close() // every write fails from now on, as on a broken disk
-	if err := os.Rename(path, path+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	disk := &brokenDisk{s.file, true}
+	s.file = disk
+
 	for _, line := range []string{"1 note one", "2 note two"} {
 		if err := s.append(entry(t, line)); err == nil {
 			t.Error("an entry is written to nowhere")
@@ -227,9 +272,7 @@ func TestReserve(t *testing.T) {
 	if _, err := os.Stat(path + reserveExt); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the reserved space is kept: %v", err)
 	}
-	if err := errors.Join(os.Remove(path), os.Rename(path+".away", path)); err != nil {
-		t.Fatal(err)
-	}
+	disk.broken = false
 	if err := errors.Join(s.append(entry(t, "3 note three")), s.close(false)); err != nil {
 		t.Fatal(err)
 	}
@@ -243,5 +286,123 @@ func TestReserve(t *testing.T) {
 	}
 	if strings.Join(notes, " ") != "one two three" {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// brokenDisk takes no lines while it is broken.
+type brokenDisk struct {
+	lines
+	broken bool
+}
+
+func (d *brokenDisk) Append(v any) error {
+	if d.broken {
+		return errors.New("broken")
+	}
+	return d.lines.Append(v)
+}
+
+// machine is a machine's clocks.
+type machine struct{ elapsed, set time.Duration }
+
+func (m *machine) passes(d time.Duration) { m.elapsed += d }
+
+// sit opens a table, whose engine does not matter, on the machine.
+func (m *machine) sit(t *testing.T, path string) *Table {
+	t.Helper()
+	k := &timekeeper{
+		wall:   func() time.Time { return begin.Add(m.elapsed + m.set) },
+		steady: func() time.Duration { return m.elapsed },
+	}
+	k.set(k.wall())
+	tt := terms("gomoku/freestyle-15", "6000", game.Second)
+	table, err := open(Options{Journal: path, Terms: tt, Open: openEngine}, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestMachineClockSet: what somebody sets the machine's clock by is neither charged nor
+// credited, whether or not the program runs, and the clocks go on at once.
+func TestMachineClockSet(t *testing.T) {
+	m := &machine{}
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	table := m.sit(t, path)
+	used := func(want time.Duration, what string) {
+		t.Helper()
+		if v := table.View(); v.Clocks.Used != want {
+			t.Errorf("%s: %v are charged, want %v", what, v.Clocks.Used, want)
+		}
+	}
+	again := func() {
+		t.Helper()
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		table = m.sit(t, path)
+	}
+	tick := func(n int) {
+		for range n {
+			table.tick()
+			m.passes(time.Second)
+		}
+		table.tick()
+	}
+	if err := table.Do(""); err != nil {
+		t.Fatal(err)
+	}
+	tick(3)
+	used(3*time.Second, "at first")
+	m.set -= time.Hour
+	tick(2)
+	used(5*time.Second, "set back")
+	m.set += 3 * time.Hour
+	tick(2)
+	used(7*time.Second, "set forward")
+	again()
+	m.passes(10 * time.Second)
+	table.tick()
+	used(17*time.Second, "opened again")
+	m.passes(time.Minute)
+	table.tick()
+	used(77*time.Second, "asleep")
+	if v := table.View(); !strings.Contains(v.News[len(v.News)-1].Text, "stood still for 1:00") {
+		t.Errorf("asleep: %+v", v.News)
+	}
+	m.set -= 24 * time.Hour
+	again()
+	used(77*time.Second, "set back while away")
+	tick(3)
+	used(80*time.Second, "set back while away, and opened again")
+	if v := table.View(); len(v.Game.Away) != 2 || !strings.Contains(v.News[1].Text, "set back by ") {
+		t.Errorf("set back while away: %+v, %+v", v.Game.Away, v.News)
+	}
+	m.passes(20 * time.Second)
+	again()
+	used(100*time.Second, "and away once more")
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestJournalFromTheFuture: with a machine's clock that is behind the journal, the
+// clocks run at once.
+func TestJournalFromTheFuture(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "game.jsonl")
+	tt := terms("gomoku/freestyle-15", "6000", game.Second)
+	s, _, err := openStore(path, tt, func(Terms) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.append(Entry{At: wall().Add(time.Hour), Kind: Start}), s.close(false)); err != nil {
+		t.Fatal(err)
+	}
+	table := sit(t, Options{Journal: path, Terms: tt})
+	for table.View().Clocks.Used == 0 { // until the test's own time is up
+		time.Sleep(time.Millisecond)
+	}
+	if used := table.View().Clocks.Used; used > 30*time.Minute {
+		t.Errorf("%v are charged", used)
 	}
 }

@@ -39,6 +39,8 @@ func Plain(ctx context.Context, t *Table, in io.Reader, out io.Writer) error {
 		}
 		ended <- s.Err()
 	}()
+	defer p.show()
+	defer t.Exported() // its error is told by Close
 	p.show()
 	for {
 		next, over := lines, ended
@@ -47,7 +49,6 @@ func Plain(ctx context.Context, t *Table, in io.Reader, out io.Writer) error {
 		}
 		select {
 		case <-ctx.Done():
-			p.show()
 			return context.Cause(ctx)
 		case <-t.Changed():
 			p.show()
@@ -58,8 +59,7 @@ func Plain(ctx context.Context, t *Table, in io.Reader, out io.Writer) error {
 			}
 			return err
 		case line := <-next:
-			if err := p.read(line); err != nil {
-				p.show()
+			if p.read(line) != nil {
 				return nil
 			}
 		}

@@ -116,16 +116,28 @@ func parseInfo(l *tokens.Line) Reply {
 		case "upperbound":
 			i.Score.Bound = Upper
 		case "wdl":
-			var w WDL
-			number(key, &w.Win)
-			number(key, &w.Draw)
-			number(key, &w.Loss)
-			i.WDL = &w
+			i.WDL = parseWDL(l)
 		case "string":
 			i.Note = l.Rest()
 		}
 	}
 	return i
+}
+
+// parseWDL returns nil unless there are three numbers. None is negative, so that their
+// shares are probabilities.
+func parseWDL(l *tokens.Line) *WDL {
+	var n [3]int64
+	valid := true
+	for i := range n {
+		var ok bool
+		n[i], ok = l.Number("wdl", 0, math.MaxInt32)
+		valid = valid && ok
+	}
+	if !valid {
+		return nil
+	}
+	return &WDL{Win: int(n[0]), Draw: int(n[1]), Loss: int(n[2])}
 }
 
 func parseScore(l *tokens.Line, s *Score) {

@@ -112,6 +112,8 @@ var replies = []struct {
 	{line: "info depth 10 seldepth 11 multipv 1 score cp 89 nodes 29922 nps 213728 hashfull 3 tbhits 1 time 140 pv h1g3 b10c8",
 		want: uci.Info{Depth: 10, SelDepth: 11, Line: 1, Score: uci.Score{Unit: uci.Centipawns, Value: 89}, Nodes: 29922, NPS: 213728, HashFull: 3, TableHits: 1, Time: ms(140), PV: []string{"h1g3", "b10c8"}}},
 	{line: "info depth 5 score cp -7 lowerbound wdl 10 900 90", want: uci.Info{Depth: 5, Score: uci.Score{Unit: uci.Centipawns, Value: -7, Bound: uci.Lower}, WDL: &uci.WDL{Win: 10, Draw: 900, Loss: 90}}},
+	{line: "info depth 5 wdl 1500 0 -500", want: uci.Info{Depth: 5, WDL: &uci.WDL{Win: 1500}}, back: "info depth 5 wdl 1500 0 0"},
+	{line: "info depth 5 wdl 900 x -5", want: uci.Info{Depth: 5}, back: "info depth 5", bad: `wdl "x"`},
 	{line: "info score mate -3 upperbound", want: uci.Info{Score: uci.Score{Unit: uci.Mate, Value: -3, Bound: uci.Upper}}},
 	{line: "info score mate 0", want: uci.Info{Score: uci.Score{Unit: uci.Mate}}},
 	{line: "info currmove h2e2 currmovenumber 3", want: uci.Info{CurrMove: "h2e2", CurrNumber: 3}},

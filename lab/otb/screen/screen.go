@@ -236,7 +236,7 @@ func (m *model) isHasty() bool {
 	g := m.view.Game
 	var since time.Time
 	switch {
-	case !g.Away.IsZero():
+	case len(g.Away) > 0:
 	case m.view.Phase == otb.Announced:
 		since = g.Choice.At
 	case m.view.Phase == otb.RuleEnd && len(g.Plies) > 0:
