@@ -69,7 +69,7 @@ func TestTeamOnServer(t *testing.T) {
 	} {
 		t.Setenv("SPARRING_NATS_URL", c.url)
 		t.Setenv("SPARRING_NATS_USER", c.user)
-		f := joinFlags{ladderFlags: &ladderFlags{nats: c.flag}, engine: "self", game: "amazons", name: c.name}
+		f := joinFlags{ladderFlags: &ladderFlags{nats: serverFlags{url: c.flag}}, engine: "self", game: "amazons", name: c.name}
 		command := &cobra.Command{}
 		command.SetContext(t.Context())
 		got, err := f.team(command)

@@ -27,7 +27,8 @@ import (
 
 // ladderFlags say which ladder is meant.
 type ladderFlags struct {
-	nats, data, login string
+	nats        serverFlags
+	data, login string
 
 	as login // of the file that login names
 }
@@ -47,8 +48,8 @@ command in other terminals. On other machines --login joins the ladder of
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			switch {
 			case f.login == "":
-			case f.nats != "":
-				err = usagef("--login: names a server, as --nats does; want one of them")
+			case f.nats.given():
+				err = usagef("--login: names a server and its user, as --nats and --creds do; want one of them")
 			default:
 				if f.as, err = readLogin(f.login); err != nil {
 					err = usagef("--login: %w", err)
@@ -57,7 +58,7 @@ command in other terminals. On other machines --login joins the ladder of
 			return err
 		},
 	}
-	natsFlag(c, &f.nats)
+	f.nats.add(c)
 	c.PersistentFlags().StringVar(&f.login, "login", "", "file with server, user and password, as \"sparring up --ladder --teams\" writes it for each team")
 	c.PersistentFlags().StringVar(&f.data, "data", "data", "data directory: of the ladder on this machine, and for records")
 	c.AddCommand(ladderJoin(&f), ladderLevels(&f), ladderShow(&f))
@@ -67,17 +68,18 @@ command in other terminals. On other machines --login joins the ladder of
 // server returns the URL of the server that the flags or the environment name; "" if
 // the ladder is one of this machine.
 func (f *ladderFlags) server() string {
-	return cmp.Or(f.as.url, f.nats, os.Getenv("SPARRING_NATS_URL"))
+	return cmp.Or(f.as.url, f.nats.url, os.Getenv("SPARRING_NATS_URL"))
 }
 
 // remote reports whether the flags or the environment name a server.
-func (f *ladderFlags) remote() bool { return f.server() != "" }
+func (f *ladderFlags) remote() bool { return f.server() != "" || f.nats.given() }
 
-// user returns the user for a server: that of its URL, or of the environment; "" if
-// neither names one.
+// user returns the user for a server: that of the login, the credentials, the URL or the
+// environment; "" if none names one.
 func (f *ladderFlags) user() string {
-	user, _, _ := protocol.URLUser(f.server())
-	return cmp.Or(f.as.user, user, os.Getenv("SPARRING_NATS_USER"))
+	inURL, _, _ := protocol.URLUser(f.server())
+	as := protocol.Connection{User: cmp.Or(inURL, os.Getenv("SPARRING_NATS_USER")), Creds: cmp.Or(f.nats.creds, os.Getenv("SPARRING_NATS_CREDS"))}
+	return cmp.Or(f.as.user, as.WithUser().User)
 }
 
 // reach connects to the ladder that the flags name: on a server, as the user in its URL,
@@ -88,12 +90,14 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	if err := configs.FromEnv(configs.Prefix, &cfg); err != nil {
 		return nil, subjects, "", usagef("settings:\n%w", err)
 	}
+	f.nats.override(&cfg.NATS.URL, &cfg.NATS.Password, &cfg.NATS.Creds, &cfg.NATS.CA)
 	to := cfg.Connection(log)
 	if f.remote() {
-		to.URL, to.User = f.server(), cmp.Or(f.user(), user)
+		to.User = cmp.Or(f.user(), user)
 		if f.as.password != "" {
-			to.Password, to.Creds = f.as.password, ""
+			to.URL, to.Password, to.Creds = f.as.url, f.as.password, ""
 		}
+		to = to.WithUser()
 	} else {
 		d, ok, err := findDoor(f.data)
 		if err != nil {

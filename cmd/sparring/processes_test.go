@@ -314,22 +314,29 @@ func (p *process) end(s os.Signal) {
 // servers of a test have the same data.
 func (h *fleet) startNATS(port int) (p *process, url string) {
 	h.t.Helper()
-	if port == 0 {
-		port = -1
-	}
 	conf, err := filepath.Abs(filepath.Join(root, "configs/nats.conf"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return h.startServer(h.dir, conf, port)
+}
+
+// startServer starts a server with a configuration in a directory, where its data is.
+func (h *fleet) startServer(dir, conf string, port int) (p *process, url string) {
+	h.t.Helper()
+	if port == 0 {
+		port = -1
+	}
 	ports := h.t.TempDir() // where the server writes its ports
 	p = h.start("nats-server", "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "-1", "--ports_file_dir", ports)
-	p.cmd.Dir = h.dir // where the configuration's data/nats is to be
+	p.cmd.Dir = dir
 	for _, user := range []string{"platform", "bots", "guest", "watch"} {
 		p.with("SPARRING_" + strings.ToUpper(user) + "_PASSWORD=" + password(user))
 	}
 	p.run()
 	var listens struct {
 		NATS []string `json:"nats"`
+		TLS  []string `json:"tls"`
 	}
 	h.wait("the NATS server listens", func() bool {
 		files, err := filepath.Glob(filepath.Join(ports, "*.ports"))
@@ -337,9 +344,9 @@ func (h *fleet) startNATS(port int) (p *process, url string) {
 			return false
 		}
 		data, err := os.ReadFile(files[0])
-		return err == nil && json.Unmarshal(data, &listens) == nil && len(listens.NATS) > 0
+		return err == nil && json.Unmarshal(data, &listens) == nil && len(listens.NATS)+len(listens.TLS) > 0
 	})
-	return p, listens.NATS[0]
+	return p, append(listens.NATS, listens.TLS...)[0]
 }
 
 // wait waits for a condition, as long as no process fails.
@@ -380,7 +387,14 @@ type seatOf struct {
 
 func (h *fleet) watch(url string) *spectator {
 	h.t.Helper()
-	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "spectator", User: "watch", Password: password("watch"), Log: zerolog.Nop()})
+	return h.watchAs(protocol.Connection{URL: url, Name: "spectator", User: "watch", Password: password("watch")})
+}
+
+// watchAs is watch for another user.
+func (h *fleet) watchAs(c protocol.Connection) *spectator {
+	h.t.Helper()
+	c.Log = zerolog.Nop()
+	nc, err := protocol.Connect(c)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"sparring/configs"
 	"sparring/protocol"
+	"sparring/protocol/natsconf"
 )
 
 // Special values of Config.Port.
@@ -119,30 +120,23 @@ func Start(c Config) (srv *Server, err error) {
 // filled in.
 func (s *Server) options(c Config) (*server.Options, error) {
 	s.passwords = map[string]string{}
-	text := ""
-	for variable, user := range map[string]string{
-		"SPARRING_PLATFORM_PASSWORD": "platform",
-		"SPARRING_BOTS_PASSWORD":     "bots",
-		"SPARRING_GUEST_PASSWORD":    guest,
-		"SPARRING_WATCH_PASSWORD":    "watch",
-	} {
+	for user := range configs.NATSPasswords {
 		s.passwords[user] = c.password(user)
-		text += fmt.Sprintf("%s: %q\n", variable, s.passwords[user])
 	}
-	var opts server.Options
-	if err := opts.ProcessConfigString(text + configs.NATS); err != nil {
-		return nil, fmt.Errorf("nats.conf: %w", err)
+	opts, err := natsconf.Options(s.passwords)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range c.Players {
 		if err := protocol.CheckID("player", p); err != nil {
 			return nil, err
 		}
-		if err := addUser(&opts, string(p), string(p), c.password(string(p)), s.passwords); err != nil {
+		if err := addUser(opts, string(p), string(p), c.password(string(p)), s.passwords); err != nil {
 			return nil, err
 		}
 	}
 	if c.Owner {
-		if err := addUser(&opts, Owner, "*", c.password(Owner), s.passwords); err != nil {
+		if err := addUser(opts, Owner, "*", c.password(Owner), s.passwords); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +146,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 	}
 	opts.HTTPHost, opts.HTTPPort = "", 0
 	opts.NoSigs = true // the process handles signals itself
-	return &opts, nil
+	return opts, nil
 }
 
 func (c *Config) password(user string) string {
