@@ -25,8 +25,11 @@ type leases struct {
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
+	// elsewhere connects to another server of the cluster, if there is one.
+	elsewhere func()
 
 	mu     sync.Mutex
+	stored time.Time // when the bucket last took a lease of ours, or we last went elsewhere
 	noRoom time.Time // when the bucket last had no space
 	held   map[string]*lease
 	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
@@ -42,7 +45,7 @@ type lease struct {
 }
 
 func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
-	return &leases{kv: kv, name: name, ttl: ttl, off: off, online: online, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
+	return &leases{kv: kv, name: name, ttl: ttl, off: off, online: online, log: log, stored: time.Now(), held: make(map[string]*lease), seen: make(map[string]time.Time)}
 }
 
 // errLeased means that another arena holds the lease.
@@ -85,7 +88,7 @@ func (l *leases) create(ctx context.Context, key string, lost context.CancelCaus
 		}
 		return fmt.Errorf("lease %s: %w", key, err)
 	}
-	l.held[key] = &lease{key: key, revision: rev, renewed: began, lost: lost}
+	l.held[key], l.stored = &lease{key: key, revision: rev, renewed: began, lost: lost}, time.Now()
 	return nil
 }
 
@@ -176,6 +179,22 @@ func (l *leases) keep(ctx context.Context) {
 			rest(ctx, gap)
 		}
 		several.Wait()
+		l.leaveMinority()
+	}
+}
+
+// leaveMinority goes to another server when the bucket has taken nothing for so long that
+// this one may be cut off from the cluster: its clients stay connected, and it has no
+// stream.
+func (l *leases) leaveMinority() {
+	l.mu.Lock()
+	cutOff := time.Since(l.stored) >= 2*l.ttl && time.Since(l.noRoom) >= 2*l.ttl && l.elsewhere != nil
+	if cutOff {
+		l.stored = time.Now()
+	}
+	l.mu.Unlock()
+	if cutOff {
+		l.elsewhere()
 	}
 }
 
@@ -213,6 +232,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	if l.held[held.key] == held {
 		held.revision, held.renewed = rev, began
 	}
+	l.stored = time.Now()
 }
 
 // refused notes that a renewal failed because the disk is full.

@@ -378,6 +378,7 @@ type spectator struct {
 	plies map[protocol.GameID]int // at the call of heldBy
 	taken int                     // seats taken by another instance
 	gaps  bool                    // events may be missed
+	each  func(protocol.Event)    // called with every event; nil: not
 }
 
 type seatOf struct {
@@ -409,6 +410,9 @@ func (h *fleet) watchAs(c protocol.Connection) *spectator {
 		if refusal != nil {
 			h.t.Errorf("%s: an invalid event: %v", msg.Subject, refusal)
 			return
+		}
+		if s.each != nil {
+			s.each(e)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
