@@ -218,8 +218,10 @@ func TestCluster(t *testing.T) {
 	h.ctx = ctx
 	c := newCluster(h)
 	line := &timeline{terms: map[protocol.GameID]uint64{}, taken: map[protocol.GameID]time.Time{}}
-	games := h.watch(c.url(0))
-	games.gaps, games.each = true, line.note // before any game
+	games := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}, gaps: true, each: line.note}
+	for _, port := range c.port { // one of them may be cut off
+		games.connect(h, protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "spectator", User: "watch", Password: password("watch")})
+	}
 	n := 0
 	arena := func(first int) *process {
 		n++
