@@ -66,6 +66,7 @@ type Bot struct {
 	following    sync.Mutex  // see followMode
 	tally        *play.Tally // of all sessions
 	busy         busyMeter
+	overload     *overload
 	answersFleet atomic.Bool // the operator's requests
 
 	wake chan struct{} // signals that a player may join or leave queues
@@ -114,6 +115,11 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	if b.mode, err = newMode(cfg.Data, cfg.Instance); err != nil {
 		return nil, err
 	}
+	pool := d.Pool
+	if d.PlayerPool != nil {
+		pool = d.PlayerPool
+	}
+	b.overload = newOverload(pool, b.ledger, cfg.Slots, cfg.Ponder, b.log)
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
 		if err != nil {
@@ -293,6 +299,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-b.wake:
 		case <-tick.C: // a queue that could not be joined is tried again
 			b.busy.mark(time.Now(), b.load().Busy)
+			b.overload.check(time.Now())
 		case s := <-status:
 			if s == nats.CONNECTED {
 				b.requestHellos()

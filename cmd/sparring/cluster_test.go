@@ -277,10 +277,12 @@ func (c *cluster) verify(t *testing.T) {
 	t.Helper()
 	js, done := c.h.jetStream(c.url(0))
 	defer done()
-	st, err := js.Stream(c.h.ctx, "sparring_games")
-	if err != nil {
-		t.Fatal(err)
-	}
+	var st jetstream.Stream
+	c.h.wait("the stream of logs", func() (ok bool) {
+		var err error
+		st, err = js.Stream(c.h.ctx, "sparring_games")
+		return err == nil
+	})
 	logs := map[protocol.GameID][]protocol.Event{}
 	consumer, err := st.OrderedConsumer(c.h.ctx, jetstream.OrderedConsumerConfig{})
 	if err != nil {

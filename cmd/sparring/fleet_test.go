@@ -291,14 +291,14 @@ func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	h.t.Helper()
 	js, done := h.jetStream(url)
 	defer done()
-	st, err := js.Stream(h.ctx, "sparring_records")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	info, err := st.Info(h.ctx, jetstream.WithSubjectFilter("sparring.record.>"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	var info *jetstream.StreamInfo
+	h.wait("the stream of records", func() bool { // a server of a cluster may not serve it yet
+		st, err := js.Stream(h.ctx, "sparring_records")
+		if err == nil {
+			info, err = st.Info(h.ctx, jetstream.WithSubjectFilter("sparring.record.>"))
+		}
+		return err == nil
+	})
 	counts := map[protocol.GameID]uint64{}
 	for subject, n := range info.State.Subjects {
 		counts[protocol.GameID(subject[strings.LastIndex(subject, ".")+1:])] += n
@@ -360,9 +360,11 @@ func TestFleetView(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	later := bot
-	later.ServerTime, later.Bot = now.Add(2*time.Second), &protocol.BotReport{Slots: 8, Moves: 105, Cores: 2}
+	six := 6
+	later.ServerTime, later.Bot = now.Add(2*time.Second), &protocol.BotReport{Slots: 8, Offered: &six, Started: 40, StartedLate: 10, Moves: 105, Cores: 2}
 	text := strings.Join(fleetViewOf([]protocol.Report{arena, later}).lines(&v), "\n")
-	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8"} {
+	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8",
+		"b1: searches start late (10 of 40 so far): it offers 6 of 8 slots, and does not ponder"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

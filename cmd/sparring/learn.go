@@ -32,7 +32,7 @@ func learnCommand() *cobra.Command {
 		Short: "Tune evaluations and options from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune(), learnMoves(), learnWorth(), learnSPSA())
+	c.AddCommand(learnTune(), learnMoves(), learnTrees(), learnWorth(), learnSPSA())
 	return c
 }
 
@@ -174,31 +174,40 @@ func (f *tuneFlags) model() (tune.Model, error) {
 	return xiangqi.NewLinear(), nil
 }
 
-// gamesFrom reads the sources. Damaged games are an error, because a run must be
-// reproducible from the same files.
+// gamesFrom reads the sources.
 func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
 	games := &tune.Games{}
+	err := eachGame(c, sources, func(r *record.Record) error { return games.Add(r, name) })
+	if err != nil {
+		return nil, err
+	}
+	if games.Left > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
+	}
+	return games, nil
+}
+
+// eachGame calls add for each game of the sources. Damaged games are an error, because
+// a run must be reproducible from the same files.
+func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error) error {
 	for _, path := range sources {
 		all, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for r, err := range all {
 			if err == nil {
 				err = c.Context().Err()
 			}
 			if err == nil {
-				err = games.Add(r, name)
+				err = add(r)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
 	}
-	if games.Left > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
-	}
-	return games, nil
+	return nil
 }
 
 // termsOf returns the first lines of those files of the sources that are result

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"sparring/arena"
@@ -193,15 +192,13 @@ func (s *scene) round(r arena.Round) {
 func (s *scene) standings(heading string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n", heading)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  game\tspeed\tplayer\trating\t+-\tgames\twon\tdrawn\tlost")
+	t := table{{"  game", "speed", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
 	for _, g := range catalog.Games() {
 		for _, p := range s.arena.Standings(g.Name) {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%.0f\t%.0f\t%d\t%d\t%d\t%d\n", g.Name, p.Speed, p.Player,
-				p.Rating.Rating, p.Error(), p.Games, p.Wins, p.Draws, p.Losses)
+			t.add("  "+g.Name, p.Speed, p.Player, fmt.Sprintf("%.0f", p.Rating.Rating), fmt.Sprintf("%.0f", p.Error()), p.Games, p.Wins, p.Draws, p.Losses)
 		}
 	}
-	t.Flush() // a strings.Builder never fails
+	t.write(&b) // a strings.Builder never fails
 	return b.String()
 }
 
@@ -214,13 +211,11 @@ func (s *scene) finish(records string, played bool) {
 	if played {
 		var b strings.Builder
 		fmt.Fprintf(&b, "\nresults of round %d\n", last.Number)
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "  game\tfirst\tsecond\tresult\treason\tplies\tid")
+		t := table{{"  game", "first", "second", "result", "reason", "plies", "id"}}
 		for _, p := range last.Pairings {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", p.Terms.Game, p.Players[game.First], p.Players[game.Second],
-				p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
+			t.add("  "+p.Terms.Game, p.Players[game.First], p.Players[game.Second], p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
 		}
-		t.Flush()
+		t.write(&b)
 		s.screen.say("%s", b.String())
 	}
 	s.screen.say("records: %s", records)
