@@ -54,6 +54,7 @@ type Arena struct {
 	ran      bool
 	referees map[protocol.GameID]*referee
 	deciding int // challenges that are being decided
+	draining bool
 	checks   []func() error
 }
 

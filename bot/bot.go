@@ -288,7 +288,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 			if b.mode.end() {
 				return nil
 			}
-		case min(time.Since(since), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence && b.mode.end():
+		case min(time.Since(since), b.Silence()) >= b.cfg.DrainSilence && b.mode.end():
 			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
@@ -365,12 +365,21 @@ func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	b.lastAnswer.Store(&now)
 }
 
+// Silence returns how long the platform has not answered any player; 0 before Run.
+func (b *Bot) Silence() time.Duration {
+	last := b.lastAnswer.Load()
+	if last == nil {
+		return 0
+	}
+	return time.Since(*last)
+}
+
 // watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
 	var moved time.Time // when another server was last tried
 	for sleep(ctx, checkInterval) {
-		gone := time.Since(*b.lastAnswer.Load())
+		gone := b.Silence()
 		switch {
 		case gone < silenceLimit && silent:
 			silent = false
