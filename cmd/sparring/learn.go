@@ -32,7 +32,7 @@ func learnCommand() *cobra.Command {
 		Short: "Tune evaluations and options from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune(), learnMoves(), learnTrees(), learnWorth(), learnSPSA())
+	c.AddCommand(learnTune(), learnMoves(), learnTrees(), learnNetwork(), learnWorth(), learnSPSA())
 	return c
 }
 
