@@ -17,8 +17,8 @@ import (
 
 // networkFlags holds the flags of the fit of a network.
 type networkFlags struct {
-	plan       lookups.Plan
-	out, check string
+	plan             lookups.Plan
+	out, check, from string
 }
 
 func learnNetwork() *cobra.Command {
@@ -31,7 +31,8 @@ func learnNetwork() *cobra.Command {
 pass, beside that of the evaluation without the network. The output is a network file
 that names its inputs; --check reproduces such a file and compares. See docs/training.md.`,
 		Example: `  sparring learn network --game gomoku --rules freestyle --out freestyle.network trees.jsonl
-  sparring learn network --check freestyle.network trees.jsonl`,
+  sparring learn network --check freestyle.network trees.jsonl
+  sparring learn network --game gomoku --rules renju --from freestyle.network --rate 0.02 --out renju.network renju.jsonl`,
 		Args: someFiles(1, "files of labelled trees"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -39,6 +40,7 @@ that names its inputs; --check reproduces such a file and compares. See docs/tra
 	flags.StringVar(&f.plan.Game, "game", "", "gomoku (required)")
 	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the network is for: freestyle, standard or renju (required)")
 	flags.StringVar(&f.out, "out", "", "network file to write")
+	flags.StringVar(&f.from, "from", "", "network file to start from, of these rules or of freestyle or standard (default: random numbers)")
 	flags.StringVar(&f.check, "check", "", "network file to reproduce, with its options, from the same trees")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "seed of all random choices")
 	flags.IntVar(&f.plan.HoldOut, "hold-out", 10, "reserve one of every N trees for validation; 0: none")
@@ -57,11 +59,12 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 		}
 		f.plan = want.Plan
 	}
-	if err := f.validate(); err != nil {
+	start, err := f.start()
+	if err := errors.Join(err, f.validate()); err != nil {
 		return &usageError{err}
 	}
 	show := newDisplay(c.ErrOrStderr())
-	got, data, err := f.fit(c, show, paths)
+	got, data, err := f.fit(c, show, start, paths)
 	show.clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -82,8 +85,28 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 	})
 }
 
+// start reads the network to start from, and notes its digest in the plan.
+func (f *networkFlags) start() (*gomoku.NetworkWeights, error) {
+	data, digest, err := startingFile(f.from)
+	if err != nil {
+		return nil, err
+	}
+	if f.check != "" && digest != f.plan.From {
+		return nil, otherStart(f.check, f.plan.From, digest)
+	}
+	f.plan.From = digest
+	if data == nil {
+		return nil, nil
+	}
+	_, w, err := gomoku.ReadNetworkWeights(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.from, err)
+	}
+	return w, nil
+}
+
 // fit reads the trees and fits the network.
-func (f *networkFlags) fit(c *cobra.Command, show *display, paths []string) (*lookups.Manifest, []byte, error) {
+func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.NetworkWeights, paths []string) (*lookups.Manifest, []byte, error) {
 	out := c.OutOrStdout()
 	reading := newPace(show, maxReading)
 	positions, err := lookups.Load(c.Context(), f.plan.Rules, f.plan.HoldOut, f.plan.Seed, paths, func(n int) {
@@ -98,7 +121,7 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, paths []string) (*lo
 	fmt.Fprintf(out, "positions  %d, %d left out: settled, or a five to be stopped\n", positions.Len(), positions.Left)
 	begin := time.Now()
 	var pace *pace
-	return f.plan.Run(c.Context(), positions, engine.Build(), func(p lookups.Progress) {
+	return f.plan.Run(c.Context(), positions, start, engine.Build(), func(p lookups.Progress) {
 		if pace == nil {
 			fmt.Fprintf(out, "linear     error %.5f, held out %.5f\n", p.Linear.Learnt, p.Linear.Held)
 			pace = newPace(show, p.Of*f.plan.Passes)

@@ -3,7 +3,6 @@ package lookups
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -127,7 +126,7 @@ func TestFit(t *testing.T) {
 	plan := Plan{Game: rules.Name, Rules: "freestyle", HoldOut: 4, Passes: 4, Rate: 0.1, Seed: 1}
 	run := func(p Plan, all *Positions) (*Manifest, []byte) {
 		last := Progress{}
-		m, data, err := p.Run(t.Context(), all, "b", func(now Progress) { last = now })
+		m, data, err := p.Run(t.Context(), all, nil, "b", func(now Progress) { last = now })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,40 +356,55 @@ func shippedNet(t *testing.T) *net {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, body, _ := bytes.Cut(data, []byte("\n"))
-	in := bytes.NewReader(body)
-	get := func(v any) {
-		if err := binary.Read(in, binary.LittleEndian, v); err != nil {
-			t.Fatal(err)
-		}
+	class, w, err := gomoku.ReadNetworkWeights(data)
+	if err != nil || class != "freestyle" {
+		t.Fatal(class, err)
 	}
-	n := &net{[]side{{rows: make([]row, codes)}}}
-	s := &n.sides[0]
-	var count uint32
-	get(&count)
-	for range count {
-		var r struct {
-			Code uint16
-			Row  [width]int16
-		}
-		get(&r)
-		for j, x := range r.Row {
-			s.rows[r.Code].weight[j] = float32(x) / (4 * 127)
-		}
+	n, err := from(w, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var l struct {
-		Weight    [hidden][inputs]int16
-		Bias, Out [hidden]int32
+	// The same numbers come back.
+	again, err := n.weights().Encode(class, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	get(&l)
-	for i := range s.hidden {
-		h := &s.hidden[i]
-		for j, x := range l.Weight[i] {
-			h.weight[j] = float32(x) * 127 * 16 / (1 << 21)
-		}
-		h.bias, h.output = float32(l.Bias[i])/(1<<21), float32(l.Out[i])/32/Scale
+	_, want, _ := bytes.Cut(data, []byte("\n"))
+	if _, got, _ := bytes.Cut(again, []byte("\n")); !bytes.Equal(got, want) {
+		t.Error("the numbers of the file change when they are read and written")
 	}
 	return n
+}
+
+// TestFrom: a fit that starts from a network of freestyle goes on from it, for both
+// sides of Renju as well.
+func TestFrom(t *testing.T) {
+	n := shippedNet(t)
+	all := load(t, "renju", writeTrees(t, "gomoku/renju-15", 20, func(g *rules.Position) search.Score { return shipped(t, "renju", g) }))
+	plan := Plan{Game: rules.Name, Rules: "renju", HoldOut: 4, Passes: 1, Rate: 1e-9, Seed: 1, From: "x"}
+	m, data, err := plan.Run(t.Context(), all, n.weights(), "b", func(Progress) {})
+	if err != nil || m.Plan.From != "x" {
+		t.Fatal(m, err)
+	}
+	_, w, err := gomoku.ReadNetworkWeights(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := n.weights()
+	for i := range w.Sides {
+		for c, r := range w.Sides[i].Rows {
+			for j, x := range r {
+				if math.Abs(float64(x-start.Sides[0].Rows[c][j])) > 1e-3 {
+					t.Fatalf("side %d, row %04x has %g, the start %g", i, c, x, start.Sides[0].Rows[c][j])
+				}
+			}
+		}
+	}
+	plan.Rules = "freestyle"
+	free := load(t, "freestyle", writeTrees(t, "gomoku/freestyle-15", 5, func(*rules.Position) search.Score { return 1 }))
+	if _, _, err := plan.Run(t.Context(), free, w, "b", func(Progress) {}); err == nil || !strings.Contains(err.Error(), "for either colour") {
+		t.Errorf("from a network for two sides: %v", err)
+	}
 }
 
 // TestLoad: positions where the end is settled are left out, and what can't be learnt
@@ -435,7 +449,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	plan := Plan{Game: rules.Name, Rules: "freestyle", Passes: 1, Rate: 0.1}
-	if _, _, err := plan.Run(ctx, p, "b", func(Progress) {}); !errors.Is(err, context.Canceled) {
+	if _, _, err := plan.Run(ctx, p, nil, "b", func(Progress) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -459,7 +473,7 @@ func TestRenju(t *testing.T) {
 	all := load(t, "renju", writeTrees(t, "gomoku/renju-15", 40, func(g *rules.Position) search.Score {
 		return 500 - 1000*search.Score(g.ToMove()) // Black stands better
 	}))
-	m, data, err := Plan{Game: rules.Name, Rules: "renju", HoldOut: 4, Passes: 3, Rate: 0.1, Seed: 1}.Run(t.Context(), all, "b", func(Progress) {})
+	m, data, err := Plan{Game: rules.Name, Rules: "renju", HoldOut: 4, Passes: 3, Rate: 0.1, Seed: 1}.Run(t.Context(), all, nil, "b", func(Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package lookups
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -42,6 +43,7 @@ type side struct {
 // net is a network in floating point.
 type net struct{ sides []side }
 
+// newNet returns a network of small random numbers.
 func newNet(sides int, rng *rand.Rand) *net {
 	n := &net{make([]side, sides)}
 	for i := range n.sides {
@@ -57,10 +59,11 @@ func newNet(sides int, rng *rand.Rand) *net {
 		s.rows[0] = row{}
 		for k := range s.hidden {
 			h := &s.hidden[k]
-			h.output, h.outputSquares, h.biasSquares = float32(rng.NormFloat64()*0.1), layerSquares, layerSquares
+			h.output = float32(rng.NormFloat64() * 0.1)
 			for j := range h.weight {
-				h.weight[j], h.squares[j] = float32(rng.NormFloat64()*0.1), layerSquares
+				h.weight[j] = float32(rng.NormFloat64() * 0.1)
 			}
+			h.clearSquares()
 		}
 	}
 	return n
@@ -81,6 +84,36 @@ var unlearnt = func() (r [width]float32) {
 	}
 	return r
 }()
+
+// from returns a network that starts from the numbers of another, which may have one
+// set of weights for both sides.
+func from(w *gomoku.NetworkWeights, sides int) (*net, error) {
+	if len(w.Sides) > sides {
+		return nil, errors.New("the network to start from has numbers for either colour, the new one for both together")
+	}
+	n := &net{make([]side, sides)}
+	for i := range n.sides {
+		s, start := &n.sides[i], &w.Sides[i%len(w.Sides)]
+		s.rows = make([]row, codes)
+		for c := range s.rows {
+			s.rows[c] = row{start.Rows[c], unlearnt}
+		}
+		for k := range s.hidden {
+			h := &s.hidden[k]
+			h.weight, h.bias, h.output = start.Weight[k], start.Bias[k], start.Out[k]/Scale
+			h.clearSquares()
+		}
+	}
+	return n, nil
+}
+
+// clearSquares sets the sums of squares to those of the start.
+func (h *neuron) clearSquares() {
+	h.biasSquares, h.outputSquares = layerSquares, layerSquares
+	for j := range h.squares {
+		h.squares[j] = layerSquares
+	}
+}
 
 // canonical has the codes that name the rows of a line for each colour's view. A line
 // as the board has it is Black's view.

@@ -87,7 +87,9 @@ func Load(ctx context.Context, class string, holdOut int, seed uint64, paths []s
 			return flush()
 		})
 		if err == nil {
-			err = flush()
+			if err = flush(); err != nil {
+				err = fmt.Errorf("trees: %s: %w", path, err)
+			}
 		}
 		if err == nil && terms.Game != rules.Name {
 			err = fmt.Errorf("trees: %s: of %s, want %s", path, terms.Game, rules.Name)
@@ -109,25 +111,30 @@ const batchTrees = 256
 
 // add adds the positions of trees, in their order.
 func (p *Positions) add(ctx context.Context, linear *gomoku.Linear, holdOut int, seed uint64, batch []trees.Tree) error {
-	parts := make([]Positions, len(batch))
-	group, ctx := errgroup.WithContext(ctx)
+	parts, errs := make([]Positions, len(batch)), make([]error, len(batch))
+	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, t := range batch {
 		held := holdOut > 0 && rand.New(rand.NewPCG(seed, uint64(p.Trees+i))).IntN(holdOut) == 0
 		group.Go(func() error {
 			for _, l := range t.Positions {
-				if err := ctx.Err(); err != nil {
-					return err
+				errs[i] = ctx.Err()
+				if errs[i] == nil {
+					errs[i] = parts[i].unpack(linear, t.Rules, l, held)
 				}
-				if err := parts[i].unpack(linear, t.Rules, l, held); err != nil {
-					return fmt.Errorf("tree %d: %.200q: %w", t.Number, l.Text, err)
+				if errs[i] != nil {
+					errs[i] = fmt.Errorf("tree %d: %.200q: %w", t.Number, l.Text, errs[i])
+					break
 				}
 			}
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
+	group.Wait() // the first error in the order of the trees is the one to return
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
 	for i := range parts {
 		part := &parts[i]

@@ -24,6 +24,9 @@ type Plan struct {
 	Passes  int     `json:"passes"`
 	Rate    float64 `json:"rate"` // of Adagrad, at the start; it falls linearly to lastRate of this
 	Seed    uint64  `json:"seed,string"`
+	// From is the digest of the network file that the fit starts from, "" if it starts
+	// from random numbers.
+	From string `json:"from,omitempty"`
 }
 
 // lastRate is the share of the rate that is left at the end.
@@ -67,9 +70,10 @@ type Progress struct {
 }
 
 // Run fits a network to positions that were loaded with the plan's class, HoldOut and
-// Seed, and returns its file. Watch is called now and then. The error is that of ctx,
-// or says that the fit diverged.
-func (p Plan) Run(ctx context.Context, positions *Positions, build string, watch func(Progress)) (*Manifest, []byte, error) {
+// Seed, and returns its file. Start has the numbers that it starts from, those of
+// Plan.From; nil are random ones. Watch is called now and then. The error is that of
+// ctx, or says that the fit diverged.
+func (p Plan) Run(ctx context.Context, positions *Positions, start *gomoku.NetworkWeights, build string, watch func(Progress)) (*Manifest, []byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -85,6 +89,11 @@ func (p Plan) Run(ctx context.Context, positions *Positions, build string, watch
 		Build: build, Linear: positions.linearLoss()}
 	rng := rand.New(rand.NewPCG(p.Seed, 1))
 	n, v := newNet(linear.Sides(), rng), &pass{}
+	if start != nil {
+		if n, err = from(start, linear.Sides()); err != nil {
+			return nil, nil, err
+		}
+	}
 	now := Progress{Of: len(learnt), Linear: m.Linear}
 	for now.Pass = 1; now.Pass <= p.Passes; now.Pass++ {
 		now.Loss = nil
@@ -100,7 +109,9 @@ func (p Plan) Run(ctx context.Context, positions *Positions, build string, watch
 			share := (float64(now.Pass-1) + float64(i)/float64(len(learnt))) / float64(p.Passes)
 			n.see(v, positions, &positions.all[at], float32(p.Rate*(1-(1-lastRate)*share)))
 		}
-		n.forget()
+		if start == nil {
+			n.forget()
+		}
 		l, err := n.loss(ctx, v, positions)
 		if err != nil {
 			return nil, nil, err
