@@ -26,6 +26,7 @@ type Arena struct {
 	receiver *protocol.Receiver // of people
 	store    *store
 	leases   *leases
+	owners   *owners
 	presence *presence
 	index    *gameIndex
 	ladder   *ladder
@@ -53,6 +54,7 @@ type Arena struct {
 	ran      bool
 	referees map[protocol.GameID]*referee
 	deciding int // challenges that are being decided
+	draining bool
 	checks   []func() error
 }
 
@@ -87,6 +89,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
+	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
 		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
@@ -148,6 +151,10 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	if err := a.leases.watch(a.life); err != nil {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
+	if err := a.owners.watch(a.life); err != nil {
+		return stop, fmt.Errorf("bucket %s: %w", a.store.owners.Bucket(), err)
+	}
+	a.leases.takeOwn(a.life)
 	for _, listen := range []func() (func(), error){
 		func() (func(), error) {
 			return a.server.Observe(protocol.Observer{Hello: a.presence.hello, Alive: a.presence.alive, Leave: a.left})
@@ -167,7 +174,9 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	}
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.owners.keep(a.life) })
 	a.wg.Go(func() { a.reach.run(a.life) })
+	a.wg.Go(func() { a.watchSeats(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
 	a.wg.Go(func() { a.serveFleet(a.life) })
@@ -201,6 +210,7 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	}
 	inTime := context.AfterFunc(ctx, func() { a.kill(errStopped) }) // referees then end at once
 	all.Wait()
+	a.leases.release(ctx, a.leases.own) // others need not wait for games that could not be released
 	if !inTime() {
 		a.log.Warn().Msg("some games could not be paused in time; they continue from the last entry of their logs")
 	}
@@ -226,12 +236,13 @@ const sweepEvery = 500 * time.Millisecond
 func (a *Arena) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	a.owners.tidy(ctx, a.index.isUnfinished)
 	for ctx.Err() == nil {
 		now := time.Now()
 		a.presence.forget(now)
 		a.index.forget(now)
 		for _, g := range a.index.unfinished() {
-			if ctx.Err() == nil && !a.leases.short() && a.leases.free(string(g)) && !a.refereeing(g) {
+			if ctx.Err() == nil && !a.leases.short() && a.owners.free(string(g)) && !a.refereeing(g) {
 				a.adopt(ctx, g)
 			}
 		}
@@ -251,7 +262,7 @@ func (a *Arena) refereeing(g protocol.GameID) bool {
 // adopt resumes a game from the last entry of its log.
 func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	life, stop := context.WithCancelCause(a.life)
-	if err := a.leases.take(ctx, string(g), stop); err != nil {
+	if err := a.owners.take(ctx, string(g), stop); err != nil {
 		stop(errLost)
 		if !errors.Is(err, errLeased) && ctx.Err() == nil {
 			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
@@ -260,7 +271,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	}
 	giveUp := func(err error) {
 		stop(err)
-		a.leases.release(ctx, string(g))
+		a.owners.release(ctx, string(g))
 	}
 	last, seq, err := a.store.lastEvent(ctx, g)
 	if err != nil || isFinal(last) {
@@ -296,7 +307,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 // the log has begun already.
 func (a *Arena) grant(ctx context.Context, o livegame.Opening) error {
 	life, stop := context.WithCancelCause(a.life)
-	if err := a.leases.take(ctx, string(o.Game), stop); err != nil {
+	if err := a.owners.take(ctx, string(o.Game), stop); err != nil {
 		stop(errLost)
 		return err
 	}
@@ -311,7 +322,7 @@ func (a *Arena) grant(ctx context.Context, o livegame.Opening) error {
 	}
 	if err != nil {
 		stop(err)
-		a.leases.release(context.WithoutCancel(ctx), string(o.Game))
+		a.owners.release(context.WithoutCancel(ctx), string(o.Game))
 		return err
 	}
 	live.Commit(j.last, time.Now())

@@ -5,7 +5,7 @@
 //	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
 //	gateway     gateway.go  what a gateway in the same process needs
-//	store       store.go, journal.go, leases.go, record.go  everything that outlives the process
+//	store       store.go, journal.go, leases.go, owners.go, record.go  everything that outlives the process
 //
 // Several arena processes may serve one platform; any of them takes up the
 // games of one that dies.
@@ -16,7 +16,8 @@
 //	<prefix>_challenges  work queue   challenge.>        waiting challenges
 //	<prefix>_games       log          game.*.log         the events of every game; the last one suffices to run it
 //	<prefix>_records     log          record.>           finished games
-//	<prefix>_leases      KV           <game>             the arena that referees it, while that arena lives
+//	<prefix>_leases      KV           arena-<id>         an arena, while it lives
+//	<prefix>_owners      KV           <game>             the arena that referees it, by that id
 //	<prefix>_ladder      KV           ratings and rounds
 //	<prefix>_people      KV           what gateways know of people, and the key that lets them act for them
 //
@@ -55,8 +56,9 @@
 //
 // # Ownership
 //
-// A game belongs to the arena that wrote the last entry of its log; a lease
-// only decides which arena tries. The first entry of the log decides what
+// A game belongs to the arena that wrote the last entry of its log. Which arena tries
+// to be that is decided by the owner that is stored, as long as that arena renews its
+// lease: a running game costs nothing. The first entry of the log decides what
 // becomes of a challenge: the grant, or an end (withdrawn, declined, expired).
 // Both hold because an entry is appended only at the expected last sequence of
 // the game's subject.

@@ -70,7 +70,7 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	}
 	go follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && read {
-			x.tell(e, meta.Sequence.Stream)
+			x.tell(&e, meta.Sequence.Stream)
 		}
 		if !read && meta.NumPending == 0 {
 			read = true
@@ -93,6 +93,9 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 	if !ok {
 		return e, false
 	}
+	if p, ok := x.ours(g, seq); ok {
+		return p, true
+	}
 	e, err := decodeEvent(x.subjects, subject, seq, data)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -100,6 +103,9 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 	if p == nil {
 		p = &gameEntry{}
 		x.games[g] = p
+	}
+	if p.seq > seq {
+		return e, err == nil // a referee of this process was faster with later ones
 	}
 	if err != nil {
 		if !p.corrupt {
@@ -109,6 +115,33 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 		p.corrupt = true
 		return e, false
 	}
+	x.put(g, p, e, seq)
+	return e, true
+}
+
+// ours returns an entry that a referee of this process has noted, which need not be
+// decoded.
+func (x *gameIndex) ours(g protocol.GameID, seq uint64) (e protocol.Event, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	if p == nil || p.seq != seq || p.corrupt {
+		return e, false
+	}
+	return p.last, true
+}
+
+// noteOwn notes an entry that a referee of this process has just appended.
+func (x *gameIndex) noteOwn(e *protocol.Event, seq uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.games[e.Game]; p != nil && p.seq < seq {
+		x.put(e.Game, p, *e, seq)
+	}
+}
+
+// put stores an entry in the index; x.mu is held.
+func (x *gameIndex) put(g protocol.GameID, p *gameEntry, e protocol.Event, seq uint64) {
 	if p.last.Kind == "" {
 		x.seat(g, e)
 	}
@@ -122,7 +155,6 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 	if isFinal(p.last) && time.Since(p.ended) > x.keep {
 		x.drop(g) // it ended long ago
 	}
-	return e, true
 }
 
 // subscribe calls f for each new entry until stop is called.
@@ -140,11 +172,11 @@ func (x *gameIndex) subscribe(f func(protocol.Event, uint64)) (stop func()) {
 }
 
 // tell passes an entry to the followers.
-func (x *gameIndex) tell(e protocol.Event, seq uint64) {
+func (x *gameIndex) tell(e *protocol.Event, seq uint64) {
 	x.calls.Lock()
 	defer x.calls.Unlock()
 	for _, f := range x.followers {
-		f(e, seq)
+		f(*e, seq)
 	}
 }
 
@@ -299,6 +331,14 @@ func (x *gameIndex) unfinished() []protocol.GameID {
 		}
 	}
 	return all
+}
+
+// isUnfinished reports whether a game is one of those.
+func (x *gameIndex) isUnfinished(g protocol.GameID) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	return p != nil && !isFinal(p.last)
 }
 
 // heldBy returns the running games in which an instance holds the player's seat.

@@ -259,12 +259,12 @@ func TestContendedTakeovers(t *testing.T) {
 	for range 4 {
 		games = append(games, ann.challenge("bob", small(t, "60+1"), game.First))
 	}
-	// Three of four arenas die one after the other, each with the leases of
-	// its games; and the leases of the others vanish under them.
+	// Three of four arenas die one after the other, and who owns the games is
+	// forgotten.
 	for i, dies := range arenas[:3] {
 		for _, g := range games {
 			bob.until(g, "moves", plies(2*i+1))
-			arenas[3].store.leases.Purge(t.Context(), string(g))
+			arenas[3].store.owners.Purge(t.Context(), string(g))
 		}
 		dies.crash()
 	}

@@ -101,7 +101,7 @@ func (q playerRequest) serve(r *referee) {
 // owns reports whether no other arena can be the referee. A refusal, which no
 // entry of the log confirms, must not contradict the owner's ruling.
 func (r *referee) owns() bool {
-	return r.recorded || len(r.unlogged) > 0 || r.a.leases.fresh(string(r.id))
+	return r.recorded || len(r.unlogged) > 0 || r.a.owners.fresh(string(r.id))
 }
 
 // try hands a request to the referee unless its inbox is full, from any goroutine
@@ -162,6 +162,6 @@ func (q pause) serve(r *referee) {
 			r.log.Warn().Err(err).Msg("stopped clocks not stored; the next referee continues from the last entry")
 		}
 	}
-	r.a.leases.release(q.ctx, string(r.id))
+	r.a.owners.release(q.ctx, string(r.id))
 	r.stop(errStopped)
 }

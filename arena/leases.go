@@ -9,16 +9,18 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
-	"golang.org/x/sync/errgroup"
+
+	"sparring/protocol"
 )
 
-// leases holds this process's leases, in a bucket whose keys expire: one for each
-// game that it referees, one for the rounds of the ladder, and one of its own, which
-// shows whether the store has room. A lease only decides which arena tries; the logs
+// leases holds this process's leases, in a bucket whose keys expire: one of its own,
+// by which its games are its own (see owners) and which shows whether the store has
+// room, and one for the ladder. A lease only decides which arena tries; the logs
 // decide what was done.
 type leases struct {
 	kv   jetstream.KeyValue
 	name string
+	own  string // key of the own lease, which no other process has had
 	ttl  time.Duration
 	log  zerolog.Logger
 	off  func(error) bool // store.off
@@ -30,6 +32,7 @@ type leases struct {
 	noRoom time.Time // when the bucket last had no space
 	held   map[string]*lease
 	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
+	taken  uint64               // how often the own lease was taken
 }
 
 // lease is one that this process holds.
@@ -42,7 +45,10 @@ type lease struct {
 }
 
 func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
-	return &leases{kv: kv, name: name, ttl: ttl, off: off, online: online, log: log, held: make(map[string]*lease), seen: make(map[string]time.Time)}
+	return &leases{
+		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log,
+		held: make(map[string]*lease), seen: make(map[string]time.Time),
+	}
 }
 
 // errLeased means that another arena holds the lease.
@@ -74,19 +80,55 @@ func (l *leases) create(ctx context.Context, key string, lost context.CancelCaus
 	defer cancel()
 	began := time.Now()
 	rev, err := l.kv.Create(ctx, key, []byte(l.name))
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 		return fmt.Errorf("lease %s: %w", key, errLeased)
 	case err != nil:
-		if full(err) {
-			l.noRoom = began
-		}
+		l.noteRoom(err, began)
 		return fmt.Errorf("lease %s: %w", key, err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.held[key] = &lease{key: key, revision: rev, renewed: began, lost: lost}
+	if key == l.own {
+		l.taken++
+	}
 	return nil
+}
+
+// noteRoom notes that the store has no space, if that is the error.
+func (l *leases) noteRoom(err error, at time.Time) {
+	if full(err) {
+		l.mu.Lock()
+		l.noRoom = at
+		l.mu.Unlock()
+	}
+}
+
+// alive reports whether our own lease holds, so that no other arena can have taken our
+// games, and how often it was taken: again after it had expired.
+func (l *leases) alive() (taken uint64, ok bool) {
+	ok = l.fresh(l.own)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.taken, ok
+}
+
+// gone reports whether an arena, by the key of its own lease, seems to have ended. It
+// may be wrong for a moment; ended decides.
+func (l *leases) gone(own string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.seen[own]) > 2*l.ttl
+}
+
+// ended asks the store whether an arena has lost its own lease.
+func (l *leases) ended(ctx context.Context, own string) (bool, error) {
+	_, err := l.kv.Get(ctx, own)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // giveBackWithin bounds the wait for a release; a lease that is not released
@@ -134,11 +176,11 @@ func (l *leases) free(key string) bool {
 	return time.Since(l.seen[key]) > 2*l.ttl && l.held[key] == nil
 }
 
-// ownLease begins the key of an arena's own lease.
+// ownLease begins the key of an arena's own lease; an id follows.
 const ownLease = "arena-"
 
-// renewAtOnce is how many leases are renewed at the same time.
-const renewAtOnce = 32
+// takeOwn takes the own lease. An error does not matter: it is tried again.
+func (l *leases) takeOwn(ctx context.Context) { l.create(ctx, l.own, func(error) {}) }
 
 // keep renews the leases until ctx ends.
 func (l *leases) keep(ctx context.Context) {
@@ -154,11 +196,10 @@ func (l *leases) keep(ctx context.Context) {
 			continue
 		}
 		l.mu.Lock()
-		own := l.held[ownLease+l.name] != nil
+		own := l.held[l.own] != nil
 		l.mu.Unlock()
 		if !own {
-			// The error does not matter: it is tried again.
-			l.create(ctx, ownLease+l.name, func(error) {})
+			l.takeOwn(ctx)
 		}
 		l.mu.Lock()
 		all := make([]*lease, 0, len(l.held))
@@ -166,16 +207,9 @@ func (l *leases) keep(ctx context.Context) {
 			all = append(all, held)
 		}
 		l.mu.Unlock()
-		// Spread over half of the interval: moves would have to wait behind hundreds
-		// of renewals at once.
-		gap := l.ttl / 6 / time.Duration(max(len(all), 1))
-		var several errgroup.Group
-		several.SetLimit(renewAtOnce)
 		for _, held := range all {
-			several.Go(func() error { l.renew(ctx, held); return nil })
-			rest(ctx, gap)
+			l.renew(ctx, held)
 		}
-		several.Wait()
 	}
 }
 
@@ -199,6 +233,11 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 			if rev, err = l.kv.Create(ctx, held.key, []byte(l.name)); err != nil {
 				l.refused(held, err, began)
 				return
+			}
+			if held.key == l.own { // others may have taken our games
+				l.mu.Lock()
+				l.taken++
+				l.mu.Unlock()
 			}
 		case getErr == nil:
 			l.drop(held.key)

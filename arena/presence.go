@@ -23,12 +23,13 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello *protocol.Hello // nil if it sends heartbeats but has not said hello
-	seen  time.Time
-	free  int               // free slots that it reports
-	games []protocol.GameID // that it reports as played
-	gave  []protocol.GameID // whose seats it has given back
-	left  bool              // it gives back all seats and gets no new ones
+	hello   *protocol.Hello // nil if it sends heartbeats but has not said hello
+	seen    time.Time
+	greeted time.Time         // when it said hello last
+	free    int               // free slots that it reports
+	games   []protocol.GameID // that it reports as played
+	gave    []protocol.GameID // whose seats it has given back
+	left    bool              // it gives back all seats and gets no new ones
 }
 
 // maxInstances bounds the remembered instances of one player, who may invent
@@ -88,7 +89,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
 		return // too many, or a repetition, which must not undo what the instance said since
 	}
-	in.hello, in.free, in.left, in.gave = &m, m.Slots, false, nil
+	in.hello, in.greeted, in.free, in.left, in.gave = &m, from.Arrived, m.Slots, false, nil
 	close(p.greeted)
 	p.greeted = make(chan struct{})
 }
@@ -266,12 +267,16 @@ func (p *presence) seen(player protocol.PlayerID, id protocol.InstanceID) time.T
 	return time.Time{}
 }
 
-// plays reports whether the last heartbeat of the instance named the game.
-func (p *presence) plays(player protocol.PlayerID, id protocol.InstanceID, g protocol.GameID) bool {
+// playing reports whether the last heartbeat of the instance named the game, and when
+// the instance said hello last.
+func (p *presence) playing(player protocol.PlayerID, id protocol.InstanceID, g protocol.GameID) (plays bool, hello time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in := p.players[player][id]
-	return in != nil && slices.Contains(in.games, g)
+	if in == nil {
+		return false, hello
+	}
+	return slices.Contains(in.games, g), in.greeted
 }
 
 // present reports whether the instance is alive and is not leaving.

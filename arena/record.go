@@ -50,7 +50,7 @@ func (r *referee) storeRecord(now time.Time) {
 	r.a.metrics.recorded.Inc()
 	ctx, cancel := context.WithTimeout(r.ctx, storeWait)
 	defer cancel()
-	r.a.leases.release(ctx, string(r.id))
+	r.a.owners.release(ctx, string(r.id))
 }
 
 // record stores the record of an ended game, once. Missing are events that are

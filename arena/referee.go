@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,10 +31,14 @@ type referee struct {
 	lanes   [2]chan playerRequest // by seat: what its player sends
 	done    chan struct{}         // closed when the goroutine has ended
 
-	seatSince [2]time.Time // from when heartbeats of the holder are expected
-	sentAt    [2]time.Time // when the seat's player was last sent the state
-	offering  [2]bool      // an offer of the vacant seat is under way
-	offerNext [2]time.Time // when the vacant seat is offered again
+	look  chan struct{}         // signals that tick is due, see refereeWatch
+	quiet atomic.Pointer[quiet] // nil: tick is due all the time
+
+	seatSince [2]time.Time  // from when heartbeats of the holder are expected
+	sentAt    [2]time.Time  // when the seat's player was last sent the state
+	resend    time.Duration // when it is sent again, if nothing happens
+	offering  [2]bool       // an offer of the vacant seat is under way
+	offerNext [2]time.Time  // when the vacant seat is offered again
 
 	unlogged  []protocol.Event // refused by the store for lack of space: the log is behind the game
 	catchUpAt time.Time        // when to try again
@@ -63,7 +68,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
 		lanes:     [2]chan playerRequest{make(chan playerRequest, laneSize), make(chan playerRequest, laneSize)},
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
-		seatSince: [2]time.Time{now, now}, uncharged: now,
+		seatSince: [2]time.Time{now, now}, uncharged: now, look: make(chan struct{}, 1),
 	}
 	a.mu.Lock()
 	a.referees[live.ID()] = r
@@ -71,9 +76,6 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	a.metrics.running.Inc()
 	a.wg.Go(r.run)
 }
-
-// tickEvery is how often a referee checks the heartbeats of its seats.
-const tickEvery = 200 * time.Millisecond
 
 // recheck is how long a deadline that has passed waits for what players sent before
 // it.
@@ -88,8 +90,6 @@ func (r *referee) run() {
 	}
 	defer stopServing()
 	r.sendStates()
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for r.ctx.Err() == nil {
@@ -116,7 +116,7 @@ func (r *referee) run() {
 			} else {
 				r.expire()
 			}
-		case <-tick.C:
+		case <-r.look:
 			r.checkLapse()
 			r.tick()
 		}
@@ -147,6 +147,7 @@ func (r *referee) checkLapse() {
 		return
 	}
 	r.halted = l.from
+	r.quiet.Store(nil)
 	r.log.Warn().Dur("ms", l.to.Sub(l.from)).Msg("players could not reach this process: the clock resumes when the seat to act sends a heartbeat")
 	r.game.Suspend(now, now)
 	r.sendStates()
@@ -164,7 +165,7 @@ func (r *referee) leave() {
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
 	}
-	r.a.leases.drop(string(r.id)) // without a referee it must not be renewed
+	r.a.owners.drop(string(r.id))
 	if len(r.unlogged) > 0 {
 		r.a.unkept.Add(-1)
 		r.log.Error().Int("events", len(r.unlogged)).Uint64("seq", r.game.Seq()).Msg("events lost: the game continues from the last stored entry")
@@ -179,13 +180,18 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 	if event == nil {
 		return ans
 	}
+	if event.Kind != protocol.EventMove || r.game.Over() {
+		r.quiet.Store(nil)
+	}
 	began := time.Now()
 	err := r.store(event)
 	r.creditDelay(began)
 	switch {
 	case err == nil:
 		ans = r.game.Commit(r.j.last, time.Now())
+		r.a.index.noteOwn(event, r.j.last)
 	case errors.Is(err, errSpace):
+		r.quiet.Store(nil)
 		r.unlogged = append(r.unlogged, *event)
 		ans = r.game.CommitUnlogged(time.Now())
 		if r.game.Held() {
@@ -222,7 +228,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if !errors.Is(err, errSpace) {
 			return err
 		}
-		if r.a.leases.fresh(string(r.id)) || r.a.store.off(err) {
+		if r.a.owners.fresh(string(r.id)) || r.a.store.off(err) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
 			r.a.unkept.Add(1)
@@ -322,32 +328,54 @@ func (r *referee) report(e *protocol.Event) {
 
 // sendStates sends both players the state of the game.
 func (r *referee) sendStates() {
-	for _, seat := range []game.Seat{game.First, game.Second} {
-		r.sendState(seat, time.Now())
-	}
+	now := time.Now()
+	st := r.game.State(game.First, now)
+	r.sentAt, r.resend = [2]time.Time{now, now}, resendAfter(&st)
+	r.a.server.TellBoth(r.players, st)
 }
 
 func (r *referee) sendState(seat game.Seat, now time.Time) {
-	r.sentAt[seat] = now
-	r.a.server.Tell(r.players[seat], r.game.State(seat, now))
+	st := r.game.State(seat, now)
+	r.sentAt[seat], r.resend = now, resendAfter(&st)
+	r.a.server.Tell(r.players[seat], st)
 }
 
 // The state is sent again in case it got lost, or the challenger learnt the
 // game's id only after the first state was sent.
 const (
-	resend       = 2 * time.Second        // to everyone
+	minResend    = 2 * time.Second        // to everyone, and to
+	maxResend    = 20 * time.Second       // those with much time on their clocks
+	resendAsked  = time.Second            // to an instance that has said hello since
 	resendAbsent = 150 * time.Millisecond // to an instance that does not report the game as played yet
 )
 
-// repeat sends the state again to the seat's player, who may have missed it.
-func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) {
-	every := resend
-	if !r.a.presence.plays(h.Player, h.Instance, r.id) {
+// resendAfter returns how long a state counts as received: a lost one must not cost
+// more than a small part of a clock.
+func resendAfter(st *protocol.State) time.Duration {
+	after := maxResend
+	for _, c := range st.Clocks.Seats {
+		if left, limited := st.Terms.Clock.Budget(c.State()); limited {
+			after = min(after, max(minResend, left/20))
+		}
+	}
+	return after
+}
+
+// repeat sends the state again to the seat's player, who may have missed it. It returns
+// when the next repetition is due.
+func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) time.Time {
+	every := r.resend
+	switch plays, hello := r.a.presence.playing(h.Player, h.Instance, r.id); {
+	case !plays:
 		every = resendAbsent
+	case hello.After(r.sentAt[seat]):
+		every = resendAsked
 	}
 	if now.Sub(r.sentAt[seat]) >= every {
 		r.sendState(seat, now)
+		every = r.resend
 	}
+	return r.sentAt[seat].Add(every)
 }
 
 // tick does the work that neither a request nor a deadline triggers.
@@ -364,7 +392,7 @@ func (r *referee) tick() {
 	}
 	if r.game.Over() {
 		for seat, h := range r.game.Snapshot(now).Holders {
-			if r.a.presence.plays(h.Player, h.Instance, r.id) && now.Sub(r.sentAt[seat]) >= resend {
+			if plays, _ := r.a.presence.playing(h.Player, h.Instance, r.id); plays && now.Sub(r.sentAt[seat]) >= minResend {
 				r.sendState(game.Seat(seat), now) // the last state was lost, or the end is held back
 			}
 		}
@@ -373,7 +401,26 @@ func (r *referee) tick() {
 		}
 		return
 	}
+	q := &quiet{until: now.Add(maxResend)}
+	calm := len(r.unlogged) == 0
 	for _, seat := range []game.Seat{game.First, game.Second} {
-		r.watchSeat(seat, now)
+		next := r.watchSeat(seat, now)
+		if next.IsZero() || r.ctx.Err() != nil {
+			calm = false
+			continue
+		}
+		h := r.game.Holder(seat)
+		q.seats[seat], q.until = seatHolder{h.Player, h.Instance}, earlier(q.until, next)
 	}
+	if calm && !r.game.Suspended() && !r.game.Over() {
+		q.since = now
+		r.quiet.Store(q)
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

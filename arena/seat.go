@@ -10,12 +10,13 @@ import (
 // watchSeat checks the heartbeats of a seat's holder. With one, a clock
 // that the platform stopped resumes; without, the holder loses the seat, unless the
 // player keeps it. A vacant seat goes to an instance of the player that claims it or
-// accepts the offer.
-func (r *referee) watchSeat(seat game.Seat, now time.Time) {
+// accepts the offer. It returns when the next look is due if nothing happens before;
+// zero means at the next tick.
+func (r *referee) watchSeat(seat game.Seat, now time.Time) (next time.Time) {
 	h := r.game.Holder(seat)
 	if h.Instance == "" {
 		r.fill(seat, h, now)
-		return
+		return next
 	}
 	seen := r.a.presence.seen(h.Player, h.Instance)
 	if seen.After(r.seatSince[seat]) {
@@ -29,15 +30,15 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) {
 		if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
 			r.seat(seat, h.Epoch, id)
 		}
-		return // nobody is there to whom the state could be repeated
+		return next // nobody is there to whom the state could be repeated
 	} else if away {
 		r.vacate(seat, h.Instance, "no heartbeat", now)
-		return
+		return next
 	} else if r.a.presence.leaving(h.Player, h.Instance) {
 		r.vacate(seat, h.Instance, givenBack, now)
-		return
+		return next
 	}
-	r.repeat(seat, h, now)
+	return r.repeat(seat, h, now)
 }
 
 // vacate takes the seat from an instance.

@@ -24,6 +24,7 @@ type store struct {
 	games      jetstream.Stream
 	records    jetstream.Stream
 	leases     jetstream.KeyValue
+	owners     jetstream.KeyValue
 	ladder     jetstream.KeyValue
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
@@ -90,9 +91,16 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(subjects, "challenges"), err)
 	}
 	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
-		Bucket: streamName(subjects, "leases"), Description: "who referees which game", TTL: cfg.LeaseFor,
+		Bucket: streamName(subjects, "leases"), Description: "which arenas run", TTL: cfg.LeaseFor,
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
 		Storage: jetstream.FileStorage, // a restart of the server would lose a bucket in memory
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.owners, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: streamName(subjects, "owners"), Description: "who referees which game",
+		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 	})
 	if err != nil {
 		return nil, err

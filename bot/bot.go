@@ -66,6 +66,7 @@ type Bot struct {
 	following    sync.Mutex  // see followMode
 	tally        *play.Tally // of all sessions
 	busy         busyMeter
+	overload     *overload
 	answersFleet atomic.Bool // the operator's requests
 
 	wake chan struct{} // signals that a player may join or leave queues
@@ -113,6 +114,11 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	if b.mode, err = newMode(cfg.Data, cfg.Instance); err != nil {
 		return nil, err
 	}
+	pool := d.Pool
+	if d.PlayerPool != nil {
+		pool = d.PlayerPool
+	}
+	b.overload = newOverload(pool, b.ledger, cfg.Slots, cfg.Ponder, b.log)
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
 		if err != nil {
@@ -281,7 +287,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 			if b.mode.end() {
 				return nil
 			}
-		case min(time.Since(since), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence && b.mode.end():
+		case min(time.Since(since), b.Silence()) >= b.cfg.DrainSilence && b.mode.end():
 			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
@@ -292,6 +298,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		case <-b.wake:
 		case <-tick.C: // a queue that could not be joined is tried again
 			b.busy.mark(time.Now(), b.load().Busy)
+			b.overload.check(time.Now())
 		case s := <-status:
 			if s == nats.CONNECTED {
 				b.requestHellos()
@@ -357,11 +364,20 @@ func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	b.lastAnswer.Store(&now)
 }
 
+// Silence returns how long the platform has not answered any player; 0 before Run.
+func (b *Bot) Silence() time.Duration {
+	last := b.lastAnswer.Load()
+	if last == nil {
+		return 0
+	}
+	return time.Since(*last)
+}
+
 // watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
 	for sleep(ctx, checkInterval) {
-		gone := time.Since(*b.lastAnswer.Load())
+		gone := b.Silence()
 		switch {
 		case gone < silenceLimit && silent:
 			silent = false

@@ -43,6 +43,7 @@ func (b *Bot) Report() protocol.Report {
 		Moves:    counts.Moves, Ended: counts.Ended, LostOnTime: counts.LostOnTime, SeatsLost: counts.SeatsLost,
 		Faults: counts.Faults, LastFault: cleaned(counts.LastFault, maxFault),
 	}
+	b.overload.fill(r)
 	for _, p := range b.roster() {
 		r.PlayerCount++
 		if p.profile().level == 0 && len(r.Players) < mostPlayers {

@@ -15,6 +15,7 @@ import (
 type greedy struct {
 	mu      sync.Mutex
 	pause   time.Duration // per search
+	delay   time.Duration // until a search starts
 	winProb float64       // that it claims
 	hits    int           // ponder hits
 	running int           // searches
@@ -32,6 +33,12 @@ func (g *greedy) setPause(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.pause = d
+}
+
+func (g *greedy) setDelay(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.delay = d
 }
 
 func (g *greedy) setWinProb(p float64) {
@@ -88,6 +95,10 @@ type greedySearch struct {
 
 func (g greedyGame) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	s := &greedySearch{greedy: g.greedy, hit: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
+	g.mu.Lock()
+	delay := g.delay
+	g.mu.Unlock()
+	time.Sleep(delay)
 	g.count(&g.running, 1)
 	p = p.Clone()
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -22,8 +23,8 @@ var ErrClosed = errors.New("the search pool is closed")
 // Pool schedules the searches of many games on the cores. Searches for a move
 // come first and begin at once: pondering is paused for them. If there are more
 // of them than cores, the earliest deadline goes first, but none waits longer
-// than half of the time planned for its move. Analyses get the cores that are
-// left, hints before reviews, and pondering what they leave: a person waits for an
+// than half of the time planned for its move, unless crowd searches share each core
+// already. Analyses get the cores that are left, hints before reviews, and pondering what they leave: a person waits for an
 // analysis, while pondering never ends by itself and would keep the cores.
 type Pool struct {
 	cores int
@@ -31,12 +32,13 @@ type Pool struct {
 	// mu guards what follows and the mutable fields of every Search. It is
 	// never held while a search starts, reports or ends.
 	mu       sync.Mutex
-	searches []*Search // in order of arrival
+	searches []*Search // in the order in which they get cores, see before
 	timer    *time.Timer
 	closed   bool
 	running  sync.WaitGroup
 	load     Load
 	loadAt   time.Time // up to when load.Busy counts
+	noPonder bool
 }
 
 // Load is how busy a pool is.
@@ -46,7 +48,14 @@ type Load struct {
 	Waiting   int           // searches for moves that wait for a core
 	Pondering int           // searches on an opponent's time that run
 	Busy      time.Duration // of the cores, with searches for moves, since the pool was made
+	// Started counts the searches for moves that have begun since the pool was made, and
+	// Late those of them that had to wait for a quarter of the time planned for the
+	// move: for a core, or for the engine to begin.
+	Started, Late int64
 }
+
+// latePart is the part of the planned time after which a search begins late.
+const latePart = 4
 
 // Load returns how busy the pool is.
 func (p *Pool) Load() Load {
@@ -147,6 +156,9 @@ type Search struct {
 	// Guarded by pool.mu.
 	limits  search.Limits
 	rank    rank
+	asked   time.Time // when it became a search for a move
+	planned time.Duration
+	counted bool      // in Load.Started
 	due     time.Time // deadline
 	urgent  time.Time // from then on it runs even without a free core
 	awake   bool      // it may run
@@ -183,7 +195,7 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	if p.closed {
 		return nil, ErrClosed
 	}
-	p.searches = append(p.searches, s)
+	p.insert(s)
 	p.running.Go(s.work)
 	p.schedule()
 	return s, nil
@@ -239,6 +251,7 @@ func (s *Search) play(c *Clock) {
 	planned := cmp.Or(soft, hard, defaultBudget)
 	longest := cmp.Or(hard, planned)
 	s.rank, s.due, s.urgent = rankMove, l.From.Add(longest), l.From.Add(planned/2)
+	s.asked, s.planned = time.Now(), planned
 	if s.untimed && hard > 0 {
 		s.flag = time.AfterFunc(time.Until(l.From.Add(hard)), func() {
 			s.pool.mu.Lock()
@@ -256,7 +269,7 @@ func (s *Search) work() {
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.searches = slices.DeleteFunc(p.searches, func(o *Search) bool { return o == s })
+		p.remove(s)
 		if s.flag != nil {
 			s.flag.Stop()
 		}
@@ -309,6 +322,13 @@ func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (s
 	p := s.pool
 	p.mu.Lock()
 	s.run = run
+	if s.rank == rankMove && !s.counted {
+		s.counted = true
+		p.load.Started++
+		if time.Since(s.asked) > s.planned/latePart {
+			p.load.Late++
+		}
+	}
 	if s.rank != ranked {
 		run.PonderHit(s.limits)
 	}
@@ -323,33 +343,49 @@ func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (s
 	return r, r.Err
 }
 
+// crowd is how many threads of searches for moves share a core before further ones
+// have to wait for it: each needs memory for its histories, and more of them at once
+// end no sooner.
+const crowd = 8
+
+// before reports whether a search gets a core before another: by rank, searches for
+// moves by deadline, and others in order of arrival.
+func (s *Search) before(o *Search) bool {
+	if s.rank != o.rank || s.rank != rankMove {
+		return s.rank < o.rank
+	}
+	return s.due.Before(o.due)
+}
+
+// insert adds a search behind those that do not come after it. The caller holds mu.
+func (p *Pool) insert(s *Search) {
+	at := sort.Search(len(p.searches), func(i int) bool { return s.before(p.searches[i]) })
+	p.searches = slices.Insert(p.searches, at, s)
+}
+
+// remove removes a search. The caller holds mu.
+func (p *Pool) remove(s *Search) {
+	if at := slices.Index(p.searches, s); at >= 0 {
+		p.searches = slices.Delete(p.searches, at, at+1)
+	}
+}
+
 // schedule decides which searches may run now. The caller holds mu.
 func (p *Pool) schedule() {
 	now := time.Now()
-	var plays, others []*Search
-	for _, s := range p.searches {
-		if s.rank == rankMove {
-			plays = append(plays, s)
-		} else {
-			others = append(others, s)
-		}
-	}
-	slices.SortStableFunc(others, func(a, b *Search) int { return cmp.Compare(a.rank, b.rank) })
-	slices.SortStableFunc(plays, func(a, b *Search) int { return a.due.Compare(b.due) })
 	free := p.cores
 	var next time.Time
-	for _, s := range plays {
-		ready := free > 0 || !s.urgent.After(now)
-		if !ready && (next.IsZero() || s.urgent.Before(next)) {
-			next = s.urgent
+	for _, s := range p.searches {
+		ready := free > 0 && !(s.rank == rankPonder && p.noPonder)
+		if !ready && s.rank == rankMove {
+			switch {
+			case free <= -(crowd-1)*p.cores: // they wait until others end
+			case !s.urgent.After(now):
+				ready = true
+			case next.IsZero() || s.urgent.Before(next):
+				next = s.urgent
+			}
 		}
-		if ready {
-			free -= max(s.limits.Threads, 1)
-		}
-		s.setAwake(ready)
-	}
-	for _, s := range others {
-		ready := free > 0
 		if ready {
 			free -= max(s.limits.Threads, 1)
 		}
@@ -357,6 +393,16 @@ func (p *Pool) schedule() {
 	}
 	p.countLoad(now)
 	p.wakeAt(next, now)
+}
+
+// AllowPondering says whether the pool gives cores to searches on an opponent's time.
+// It does unless it is told otherwise. Without, they wait, and run once they are
+// searches for a move.
+func (p *Pool) AllowPondering(allow bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noPonder = !allow
+	p.schedule()
 }
 
 // wakeAt schedules again when the next waiting search becomes urgent.
@@ -406,7 +452,9 @@ func (s *Search) PonderHit(c *Clock) {
 		return
 	}
 	s.limits.From = time.Time{}
+	p.remove(s)
 	s.play(c)
+	p.insert(s)
 	if s.run != nil {
 		s.run.PonderHit(s.limits)
 	}

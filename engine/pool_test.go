@@ -210,6 +210,55 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
+// However many searches are late, no more than crowd share a core, and all get a move.
+func TestCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, p := &timedGame{need: time.Hour}, NewPool(1)
+		defer p.Close()
+		var all []*Search
+		for range 3 * crowd {
+			all = append(all, think(t, p, l, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
+		}
+		for i, th := range all {
+			if r, err := th.Wait(); err != nil || r.Move == game.NoMove {
+				t.Errorf("request %d: no move, error %v", i, err)
+			}
+		}
+		if l.most != crowd {
+			t.Errorf("%d searches at once, want %d", l.most, crowd)
+		}
+		if load := p.Load(); load.Started != 3*crowd || load.Late != 3*crowd-1 {
+			t.Errorf("%d of %d searches started late, want all but the first", load.Late, load.Started)
+		}
+	})
+}
+
+func TestNoPondering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, p := &timedGame{need: time.Second}, NewPool(1)
+		defer p.Close()
+		p.AllowPondering(false)
+		ponder := think(t, p, l, Request{Ponder: true})
+		time.Sleep(time.Minute)
+		if l.busy != 0 {
+			t.Error("it ponders")
+		}
+		begin := time.Now()
+		ponder.PonderHit(nil)
+		if got := ended(ponder, begin); got != time.Second {
+			t.Errorf("the search ended %v after the hit, want 1s", got)
+		}
+		ponder = think(t, p, l, Request{Ponder: true})
+		p.AllowPondering(true)
+		time.Sleep(2 * time.Second)
+		begin = time.Now()
+		ponder.PonderHit(nil)
+		if got := ended(ponder, begin); got != 0 {
+			t.Errorf("the search ended %v after the hit, want at once: it has pondered", got)
+		}
+	})
+}
+
 func TestHitStartsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p := &timedGame{need: time.Hour}, NewPool(2)

@@ -67,8 +67,11 @@ type BotReport struct {
 	PlayerCount int        `json:"player_count"`      // with the levels
 	Slots       int        `json:"slots"`             // games at once
 	Games       int        `json:"games"`             // slots in use, by games or for promised ones
-	LevelSlots  int        `json:"level_slots,omitempty"`
-	LevelGames  int        `json:"level_games,omitempty"`
+	// Offered is how many of the slots are offered because searches start late; absent:
+	// all.
+	Offered    *int `json:"offered,omitempty"`
+	LevelSlots int  `json:"level_slots,omitempty"`
+	LevelGames int  `json:"level_games,omitempty"`
 
 	Cores     int     `json:"cores"`     // for searches
 	Load      float64 `json:"load"`      // share of them that searched for moves, over the last minute, 0 to 1
@@ -76,6 +79,10 @@ type BotReport struct {
 	Waiting   int     `json:"waiting"`   // searches for moves that wait for a core now
 	Pondering int     `json:"pondering"` // searches on the opponents' time that run now
 	Analyses  int     `json:"analyses"`  // under way
+	// Started counts searches for moves, and StartedLate those that had to wait for a
+	// quarter of the time planned for the move.
+	Started     int64 `json:"started_searches,omitempty"`
+	StartedLate int64 `json:"late_searches,omitempty"`
 
 	Overhead   Overhead `json:"overhead"`
 	Moves      int64    `json:"moves"` // played

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+
+	"sparring/game"
 )
 
 // Server receives the requests of players for a platform. It refuses malformed
@@ -466,8 +468,37 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 // Tell sends a player the state of its game. Errors are only logged, since the
 // next state makes up for a lost one.
 func (s *Server) Tell(p PlayerID, st State) {
+	body, err := st.body()
+	if err != nil {
+		s.log.Warn().Err(err).Str("game", string(st.Game)).Msg("could not publish")
+		return
+	}
+	s.tell(p, &st, body)
+}
+
+// TellBoth sends the players of a game, by seat, its state.
+func (s *Server) TellBoth(players [2]PlayerID, st State) {
+	body, err := st.body()
+	if err != nil {
+		s.log.Warn().Err(err).Str("game", string(st.Game)).Msg("could not publish")
+		return
+	}
+	for seat, p := range players {
+		st.You = game.Seat(seat)
+		s.tell(p, &st, body)
+	}
+}
+
+// tell sends a state whose body is encoded.
+func (s *Server) tell(p PlayerID, st *State, body []byte) {
 	st.V, st.To, st.ServerTime = Version, s.subjects.ToGame(p, st.Game), time.Now().UTC()
-	s.publish(st.To, st)
+	data, err := st.encode(body)
+	if err == nil {
+		err = s.nc.Publish(st.To, data)
+	}
+	if err != nil {
+		s.log.Warn().Err(err).Str("subject", st.To).Msg("could not publish")
+	}
 }
 
 // Notify sends a player a notice.

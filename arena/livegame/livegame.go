@@ -279,6 +279,9 @@ func (g *Game) hideEnd(st *protocol.State) {
 // stored.
 func (g *Game) Held() bool { return g.held }
 
+// Suspended reports whether the clock is stopped until the seat to act is heard.
+func (g *Game) Suspended() bool { return !g.resumeBy.IsZero() }
+
 // ID returns the game's id.
 func (g *Game) ID() protocol.GameID { return g.snap.Game }
 

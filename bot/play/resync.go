@@ -14,7 +14,7 @@ type resyncTimer struct {
 
 const (
 	minResync     = time.Second
-	maxResync     = 10 * time.Second
+	maxResync     = 30 * time.Second
 	idleResync    = time.Minute     // if no clock runs; also the longest interval
 	lastStateWait = 5 * time.Second // for a state that is on its way, or repeated
 	vacantWait    = 5 * time.Second // for a vacant seat to be given back

@@ -66,6 +66,7 @@ type Ledger struct {
 	levels   int                       // reservations for games of levels
 	against  map[protocol.PlayerID]int // of these, by Need.Bot
 	admits   Admission
+	most     int // games at once for now, see Restrict; or unrestricted
 }
 
 // NewLedger returns an empty ledger.
@@ -73,8 +74,24 @@ func NewLedger(limits Limits) *Ledger {
 	return &Ledger{
 		limits: limits, changed: make(chan struct{}, 1),
 		reserved: make(map[*Reservation]struct{}), players: make(map[protocol.PlayerID]int),
-		against: make(map[protocol.PlayerID]int),
+		against: make(map[protocol.PlayerID]int), most: unrestricted,
 	}
+}
+
+const unrestricted = -1
+
+// Restrict admits new games only while there are fewer than most, those of levels not
+// counted. Games that have begun are admitted as without it.
+func (l *Ledger) Restrict(most int) { l.restrict(max(most, 0)) }
+
+// Unrestrict ends the restriction.
+func (l *Ledger) Unrestrict() { l.restrict(unrestricted) }
+
+func (l *Ledger) restrict(most int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.most = most
+	l.signal()
 }
 
 // Reservation is one reserved slot. It expires unless it is confirmed, which
@@ -192,7 +209,11 @@ func (l *Ledger) room(need Need) int {
 		n = min(n, l.limits.PerBot-l.against[need.Bot])
 	}
 	if !need.Level {
-		n = l.limits.Games - (len(l.reserved) - l.levels)
+		used := len(l.reserved) - l.levels
+		n = l.limits.Games - used
+		if l.most != unrestricted && !need.Running {
+			n = min(n, l.most-used)
+		}
 		if !need.Human {
 			n = min(n, l.limits.Games-l.limits.ForHumans-l.bots)
 		}

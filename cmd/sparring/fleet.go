@@ -186,6 +186,9 @@ func (v fleetView) lines(before *fleetView) []string {
 			if r.Text != "" {
 				notes = append(notes, fmt.Sprintf("%s is %s: %s", r.Instance, r.Mode, r.Text))
 			}
+			if b.Offered != nil {
+				alarms = append(alarms, fmt.Sprintf("%s: searches start late (%d of %d so far): it offers %d of %d slots, and does not ponder", r.Instance, b.StartedLate, b.Started, *b.Offered, b.Slots))
+			}
 			if b.LastFault != "" {
 				notes = append(notes, fmt.Sprintf("%s, last fault: %s", r.Instance, b.LastFault))
 			}

@@ -360,9 +360,11 @@ func TestFleetView(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	later := bot
-	later.ServerTime, later.Bot = now.Add(2*time.Second), &protocol.BotReport{Slots: 8, Moves: 105, Cores: 2}
+	six := 6
+	later.ServerTime, later.Bot = now.Add(2*time.Second), &protocol.BotReport{Slots: 8, Offered: &six, Started: 40, StartedLate: 10, Moves: 105, Cores: 2}
 	text := strings.Join(fleetViewOf([]protocol.Report{arena, later}).lines(&v), "\n")
-	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8"} {
+	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8",
+		"b1: searches start late (10 of 40 so far): it offers 6 of 8 slots, and does not ponder"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -49,9 +49,6 @@ func NewSolver(cols, rows int, table *Table) *Solver {
 
 // prepare sets the limits of the next search.
 func (s *Solver) prepare(budget int, stop func() bool) {
-	if s.values == nil {
-		s.values, s.sums = make([]cached, cacheSize), make([]decided, cacheSize)
-	}
 	s.work = work{budget: budget, stop: stop}
 }
 
@@ -95,6 +92,9 @@ func (a *Area) hash() uint64 {
 
 // slot returns the place of a key in the cache, emptied if it held another.
 func (s *Solver) slot(key uint64) (c *cached, found bool) {
+	if s.values == nil { // only now: most positions before the endgame need no cache
+		s.values = make([]cached, cacheSize)
+	}
 	c = &s.values[key%cacheSize]
 	return c, c.key == key
 }

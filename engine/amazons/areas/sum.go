@@ -196,6 +196,9 @@ func (s *Solver) decide(list []Area, settled Number, turn game.Seat) (d decided,
 		key += open[i].hash()
 	}
 	key = mix(key, uint64(len(open)))
+	if s.sums == nil {
+		s.sums = make([]decided, cacheSize)
+	}
 	entry := &s.sums[key%cacheSize]
 	if entry.key == key {
 		return *entry, true

@@ -1,0 +1,110 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena/arenatest"
+	"sparring/game/gametest"
+	"sparring/protocol"
+)
+
+// arenaLeases opens the leases and games of an arena that is no more than that.
+func arenaLeases(t *testing.T, a *Arena, name string) (*leases, *owners) {
+	t.Helper()
+	l := newLeases(a.store.leases, name, a.cfg.LeaseFor, a.store.off, a.nc.IsConnected, zerolog.Nop())
+	o := newOwners(a.store.owners, l, zerolog.Nop())
+	if err := errors.Join(l.watch(t.Context()), o.watch(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	l.takeOwn(t.Context())
+	return l, o
+}
+
+// A game is its owner's as long as that renews its own lease. An arena whose lease had
+// expired keeps the games that nobody took meanwhile, and loses the others.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	cfg := quick()
+	cfg.LeaseFor = 4 * time.Second // longer than a slow machine takes for a step
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, first := arenaLeases(t, a, "one")
+	theirs, second := arenaLeases(t, a, "two")
+	go theirs.keep(t.Context())
+	lost := make(map[string]chan error)
+	for _, g := range []string{"g1", "g2"} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		lost[g] = make(chan error, 1)
+		context.AfterFunc(ctx, func() { lost[g] <- context.Cause(ctx) })
+		gametest.Eventually(t, "the first game is taken", func() bool { return first.take(t.Context(), g, cancel) == nil })
+	}
+	gametest.Eventually(t, "the other knows the owner", func() bool { return !second.free("g1") })
+	// On a slow machine the store may seem to have no room.
+	if err := second.take(t.Context(), "g1", func(error) {}); !errors.Is(err, errLeased) && !errors.Is(err, errNoRoomYet) {
+		t.Fatalf("the game of an arena that is alive: %v, want %v", err, errLeased)
+	}
+	if !first.fresh("g1") || second.fresh("g1") {
+		t.Error("the owner does not count as the owner")
+	}
+
+	// Its lease is not renewed, and expires.
+	gametest.Eventually(t, "the game is free", func() bool { return second.free("g1") })
+	gametest.Eventually(t, "the game is taken", func() bool { return second.take(t.Context(), "g1", func(error) {}) == nil })
+	if first.fresh("g1") || first.fresh("g2") {
+		t.Error("a game counts as ours while our lease has expired")
+	}
+	go ours.keep(t.Context())
+	go first.keep(t.Context())
+	select {
+	case why := <-lost["g1"]:
+		if !errors.Is(why, errLost) {
+			t.Errorf("the game that another took ends with %v, want %v", why, errLost)
+		}
+	case <-time.After(patience):
+		t.Fatal("the loss of the game is not noticed")
+	}
+	gametest.Eventually(t, "the other game is ours again", func() bool { return first.fresh("g2") })
+	first.release(t.Context(), "g2")
+	gametest.Eventually(t, "the game that was released is free", func() bool { return second.free("g2") })
+	gametest.Eventually(t, "it is taken", func() bool { return second.take(t.Context(), "g2", func(error) {}) == nil })
+	if len(lost["g2"]) > 0 {
+		t.Error("a game that nobody had taken was lost")
+	}
+}
+
+// What a dead arena left of games that have ended is removed.
+func TestTidyOwners(t *testing.T) {
+	t.Parallel()
+	cfg := quick()
+	cfg.LeaseFor = 4 * time.Second // longer than a slow machine takes for a step
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, o := arenaLeases(t, a, "one")
+	for _, g := range []string{"ended", "running"} {
+		if _, err := a.store.owners.Create(t.Context(), g, []byte("arena-dead")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gametest.Eventually(t, "both are known", func() bool { return o.free("running") && o.knows("running") && o.knows("ended") })
+	o.tidy(t.Context(), func(g protocol.GameID) bool { return g == "running" })
+	gametest.Eventually(t, "one is gone", func() bool { return !o.knows("ended") })
+	if !o.knows("running") {
+		t.Error("the owner of a running game was forgotten")
+	}
+}
+
+func (o *owners) knows(g string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, ok := o.known[g]
+	return ok
+}
