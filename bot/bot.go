@@ -80,9 +80,10 @@ type Bot struct {
 }
 
 const (
-	silenceLimit  = 5 * time.Second // without any answer of the platform: warn, and probe the connection
-	checkInterval = time.Second     // of the watchdog, and to join queues again
-	probeTimeout  = 2 * time.Second // for the server to answer a ping
+	silenceLimit  = 5 * time.Second  // without any answer of the platform: warn, and probe the connection
+	checkInterval = time.Second      // of the watchdog, and to join queues again
+	probeTimeout  = 2 * time.Second  // for the server to answer a ping
+	moveEvery     = 10 * time.Second // between attempts to find the platform at another server of a cluster
 	stopTimeout   = 1500 * time.Millisecond
 )
 
@@ -376,6 +377,7 @@ func (b *Bot) Silence() time.Duration {
 // watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
+	var moved time.Time // when another server was last tried
 	for sleep(ctx, checkInterval) {
 		gone := b.Silence()
 		switch {
@@ -389,6 +391,13 @@ func (b *Bot) watchdog(ctx context.Context) {
 				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
 			}
 			b.probe(ctx)
+			if protocol.HasAlternative(b.nc) && time.Since(moved) >= moveEvery {
+				moved = time.Now()
+				b.log.Warn().Str("url", b.nc.ConnectedUrlRedacted()).Msg("the platform can't be reached from this server; trying another one of the cluster")
+				if err := b.nc.ForceReconnect(); err != nil {
+					b.log.Error().Err(err).Msg("can't reconnect")
+				}
+			}
 			b.requestHellos()
 		}
 	}

@@ -180,6 +180,12 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
+// HasAlternative reports whether the connection is to a server of a cluster, and knows
+// another one: that may reach what this one is cut off from.
+func HasAlternative(nc *nats.Conn) bool {
+	return nc.ConnectedClusterName() != "" && len(nc.Servers()) > 1
+}
+
 // schemes are those of the URLs of NATS servers.
 var schemes = []string{"nats", "tls", "ws", "wss"}
 
