@@ -131,14 +131,17 @@ func awaitStore(ctx context.Context, nc *nats.Conn, log zerolog.Logger, open fun
 		if denied := nc.LastError(); err != nil && errors.Is(denied, nats.ErrPermissionViolation) {
 			return fmt.Errorf("this user may not do what an arena does; it needs the platform's account: %w", denied)
 		}
+		forming := unsettled(err)
 		slow := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrReconnectBufExceeded)
 		restarting := said && errors.Is(err, nats.ErrNoResponders) // at first it has no JetStream
 		switch {
-		case err == nil || ctx.Err() != nil || !full(err) && !slow && !restarting:
+		case err == nil || ctx.Err() != nil || !full(err) && !slow && !restarting && !forming:
 			return err
 		case said:
 		case full(err):
 			log.Error().Err(err).Msg("no space; the arena starts when there is: " + makeRoom)
+		case forming:
+			log.Error().Err(err).Msg("the cluster is not ready; the arena starts when it is")
 		default:
 			log.Error().Err(err).Msg("the NATS server does not answer in time; the arena starts when it does")
 		}

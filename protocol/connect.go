@@ -17,7 +17,7 @@ import (
 
 // Connection holds the settings for connecting to NATS.
 type Connection struct {
-	URL  string // of the server, or of several, separated by commas; a user and password in it stand before User
+	URL  string // of the server, or of several, separated by commas; a user in it stands before User, with its password before Password
 	Name string // of this process, for the server's lists of connections
 	// User is also part of the inbox: the server's permissions allow reading
 	// only _INBOX_<user>.>.
@@ -93,29 +93,48 @@ func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 	}
 }
 
-// WithUser returns the settings with the user that the credentials or the URL name, whom
-// the server takes in any case, so that the inbox is that user's, too.
+// WithUser returns the settings with the user that the credentials or the URL name, so
+// that the inbox is that user's, too. The password for a user of the URL may be that of
+// the settings: one in a command line is read by everybody on the machine.
 func (c Connection) WithUser() Connection {
 	if c.Creds != "" {
 		if creds, err := ReadCreds(c.Creds); err == nil { // else connecting says so
 			c.User, c.Password = creds.User, ""
 		}
-	} else if user, password, ok := URLUser(c.URL); ok {
+		return c
+	}
+	user, password, both := URLUser(c.URL)
+	switch {
+	case both: // the server gets them in any case
 		c.User, c.Password = user, password
+	case user != "" && c.Password != "": // alone it would be taken for a token
+		c.User, c.URL = user, withoutUsers(c.URL)
 	}
 	return c
 }
 
-// URLUser returns the user and the password in the first URL of a list of servers; ok is
-// false if it names none.
-func URLUser(list string) (user, password string, ok bool) {
+// URLUser returns the user and the password in the first URL of a list of servers, ""
+// where it has none; both reports whether it has both.
+func URLUser(list string) (user, password string, both bool) {
 	one, _, _ := strings.Cut(list, ",")
 	u, err := url.Parse(strings.TrimSpace(one))
 	if err != nil || u.User == nil {
 		return "", "", false
 	}
-	password, ok = u.User.Password()
-	return u.User.Username(), password, ok
+	password, both = u.User.Password()
+	return u.User.Username(), password, both
+}
+
+// withoutUsers returns a list of servers without the users in it.
+func withoutUsers(list string) string {
+	servers := strings.Split(list, ",")
+	for i, s := range servers {
+		if u, err := url.Parse(strings.TrimSpace(s)); err == nil && u.User != nil {
+			u.User = nil
+			servers[i] = u.String()
+		}
+	}
+	return strings.Join(servers, ",")
 }
 
 // once tries to connect. The error wraps ErrNoServer if that may succeed later.
@@ -159,6 +178,12 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 		}
 	}
 	return nil
+}
+
+// HasAlternative reports whether the connection is to a server of a cluster, and knows
+// another one: that may reach what this one is cut off from.
+func HasAlternative(nc *nats.Conn) bool {
+	return nc.ConnectedClusterName() != "" && len(nc.Servers()) > 1
 }
 
 // schemes are those of the URLs of NATS servers.

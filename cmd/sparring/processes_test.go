@@ -378,6 +378,7 @@ type spectator struct {
 	plies map[protocol.GameID]int // at the call of heldBy
 	taken int                     // seats taken by another instance
 	gaps  bool                    // events may be missed
+	each  func(protocol.Event)    // called with every event; nil: not
 }
 
 type seatOf struct {
@@ -393,13 +394,21 @@ func (h *fleet) watch(url string) *spectator {
 // watchAs is watch for another user.
 func (h *fleet) watchAs(c protocol.Connection) *spectator {
 	h.t.Helper()
+	s := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	s.connect(h, c)
+	return s
+}
+
+// connect lets the spectator follow the games over one more connection.
+func (s *spectator) connect(h *fleet, c protocol.Connection) {
+	h.t.Helper()
 	c.Log = zerolog.Nop()
 	nc, err := protocol.Connect(c)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(nc.Close)
-	s := &spectator{nc: nc, last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	s.nc = nc
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
 		h.t.Fatal(err)
@@ -413,6 +422,12 @@ func (h *fleet) watchAs(c protocol.Connection) *spectator {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		before, known := s.last[e.Game]
+		if s.gaps && known && e.Index <= before.Index {
+			return // over another connection before
+		}
+		if s.each != nil {
+			s.each(e)
+		}
 		if !s.gaps && known && e.Index != before.Index+1 {
 			h.t.Errorf("game %s: event %d follows %d", e.Game, e.Index, before.Index)
 		}
@@ -427,7 +442,6 @@ func (h *fleet) watchAs(c protocol.Connection) *spectator {
 	if err := nc.Flush(); err != nil {
 		h.t.Fatal(err)
 	}
-	return s
 }
 
 // count counts games by their last event.

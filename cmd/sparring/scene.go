@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,7 +35,9 @@ type scene struct {
 const maxEnded = 64
 
 // start prints what runs and where. The first line begins with the page's address.
-func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, log string) {
+// Guest is the file with the login of the user guest; "" if that can't connect. Teams are
+// the files of those that join from other machines.
+func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, log, guest string, teams []string) {
 	bots := "two bots of each game play the ladder"
 	if f.levels > 0 {
 		bots = "ten levels of each game wait for people; " + bots
@@ -65,8 +68,11 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 		}
 		s.screen.say("  join     sparring ladder join%s --engine SPEC --game GAME, in other terminals of this machine; sparring ladder show%s", data, data)
 	}
-	if f.port != embedded.NoPort && f.team == nil {
-		s.screen.say("  join     %s as user guest, password %s", srv.URL(), srv.Password("guest"))
+	if guest != "" {
+		s.screen.say("  join     %s as user guest, with the settings in %s", srv.URL(), guest)
+	}
+	for _, file := range teams {
+		s.screen.say("  team     copy %s to the team's machine; there: sparring ladder join --login %s --engine SPEC --game GAME", file, filepath.Base(file))
 	}
 	s.screen.say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
 	if f.team == nil {

@@ -26,7 +26,7 @@ type serverFlags struct{ url, creds, ca string }
 // add adds the flags to a command and those below it.
 func (f *serverFlags) add(c *cobra.Command) {
 	p := c.PersistentFlags()
-	p.StringVar(&f.url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER:PASSWORD@HOST; empty: SPARRING_NATS_URL")
+	p.StringVar(&f.url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER@HOST with the password in SPARRING_NATS_PASSWORD; empty: SPARRING_NATS_URL")
 	p.StringVar(&f.creds, "creds", "", "the .creds file of the user, instead of a password; empty: SPARRING_NATS_CREDS")
 	p.StringVar(&f.ca, "ca", "", "the certificate that the server is recognized by; empty: SPARRING_NATS_CA, or the system's")
 }

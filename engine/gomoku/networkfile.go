@@ -181,55 +181,114 @@ func abs(x int64) int64 { return max(x, -x) }
 
 // readNetwork takes a network from its file.
 func readNetwork(data []byte, r ruleClass) (*network, error) {
-	line, body, ok := bytes.Cut(data, []byte("\n"))
-	var head networkHead
-	if err := json.Unmarshal(line, &head); err != nil || !ok {
-		return nil, fmt.Errorf("no network file: want a line of JSON and binary data")
+	head, sides, err := readNetworkFile(data)
+	if err != nil {
+		return nil, err
 	}
 	if head.Rules != ruleClassNames[r] {
 		return nil, fmt.Errorf("for %.40q rules, want %s", head.Rules, ruleClassNames[r])
 	}
-	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != head.Digest {
-		return nil, fmt.Errorf("%d bytes after the first line, with another digest than it says: truncated or changed", len(body))
-	}
 	n := new(network)
-	rest := bytes.NewReader(body)
-	for side := range r.sides() {
-		if err := n.readSide(rest, side, r.sides()); err != nil {
-			return nil, err
-		}
-	}
-	if rest.Len() > 0 {
-		return nil, fmt.Errorf("%d bytes too many", rest.Len())
+	for i := range sides {
+		n.setSide(&sides[i], i, len(sides))
 	}
 	return n, nil
 }
 
-// readSide takes the set of weights of one of so many sides.
-func (n *network) readSide(from *bytes.Reader, side, sides int) error {
+// ReadNetworkWeights returns the rules and the numbers of a network file. The numbers
+// are rounded as in the file.
+func ReadNetworkWeights(data []byte) (rules string, w *NetworkWeights, err error) {
+	head, sides, err := readNetworkFile(data)
+	if err != nil {
+		return "", nil, err
+	}
+	w = &NetworkWeights{}
+	for i := range sides {
+		from, to := &sides[i], NetworkSide{Rows: make([]NetworkRow, lineCodes)}
+		for _, row := range from.rows {
+			for j, x := range row.Row {
+				to.Rows[row.Code][j] = float32(x) / rowUnit
+			}
+		}
+		l := &from.layer
+		for k := range hiddenWidth {
+			for j, x := range l.Weight[k] {
+				to.Weight[k][j] = float32(float64(x) / weightUnit)
+			}
+			to.Bias[k], to.Out[k] = float32(l.Bias[k])/hiddenUnit, float32(l.Out[k])/evalUnit
+		}
+		w.Sides = append(w.Sides, to)
+	}
+	return head.Rules, w, nil
+}
+
+// binarySide is a set of weights in a file.
+type binarySide struct {
+	rows  []binaryRow
+	layer binaryLayer
+}
+
+// readNetworkFile checks a file and takes it apart.
+func readNetworkFile(data []byte) (head networkHead, sides []binarySide, err error) {
+	line, body, ok := bytes.Cut(data, []byte("\n"))
+	if err := json.Unmarshal(line, &head); err != nil || !ok || head.Digest == "" {
+		return head, nil, fmt.Errorf("no network file: want a line of JSON and binary data")
+	}
+	class, err := classNamed(head.Rules)
+	if err != nil {
+		return head, nil, err
+	}
+	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != head.Digest {
+		return head, nil, fmt.Errorf("%d bytes after the first line, with another digest than it says: truncated or changed", len(body))
+	}
+	rest := bytes.NewReader(body)
+	sides = make([]binarySide, class.sides())
+	for i := range sides {
+		if err := sides[i].read(rest); err != nil {
+			return head, nil, fmt.Errorf("side %d: %w", i, err)
+		}
+	}
+	if rest.Len() > 0 {
+		return head, nil, fmt.Errorf("%d bytes too many", rest.Len())
+	}
+	return head, sides, nil
+}
+
+// read reads a set of weights and checks it.
+func (s *binarySide) read(from *bytes.Reader) error {
 	var count uint32
 	if err := binary.Read(from, binary.LittleEndian, &count); err != nil {
-		return fmt.Errorf("side %d: no rows: %w", side, err)
+		return fmt.Errorf("no rows: %w", err)
 	}
 	if count > lineCodes {
-		return fmt.Errorf("side %d: %d rows: want %d at most", side, count, lineCodes)
+		return fmt.Errorf("%d rows: want %d at most", count, lineCodes)
 	}
-	rows := make([]binaryRow, count)
-	if err := binary.Read(from, binary.LittleEndian, rows); err != nil {
-		return fmt.Errorf("side %d: %d rows: %w", side, count, err)
+	s.rows = make([]binaryRow, count)
+	if err := binary.Read(from, binary.LittleEndian, s.rows); err != nil {
+		return fmt.Errorf("%d rows: %w", count, err)
 	}
-	byCode := make(map[uint16]*[viewWidth]int16, count)
-	for i := range rows {
-		row := &rows[i]
+	for i := range s.rows {
+		row := &s.rows[i]
 		if row.Code == 0 || CanonicalLine(row.Code) != row.Code {
-			return fmt.Errorf("side %d: row %04x is no canonical line", side, row.Code)
+			return fmt.Errorf("row %04x is no canonical line", row.Code)
 		}
 		for _, x := range row.Row {
 			if abs(int64(x)) > mostRow {
-				return fmt.Errorf("side %d: row %04x has %d: want %d at most", side, row.Code, x, mostRow)
+				return fmt.Errorf("row %04x has %d: want %d at most", row.Code, x, mostRow)
 			}
 		}
-		byCode[row.Code] = &row.Row
+	}
+	if err := binary.Read(from, binary.LittleEndian, &s.layer); err != nil {
+		return fmt.Errorf("no layer: %w", err)
+	}
+	return s.layer.validate()
+}
+
+// setSide takes one of so many sets of weights.
+func (n *network) setSide(from *binarySide, side, sides int) {
+	byCode := make(map[uint16]*[viewWidth]int16, len(from.rows))
+	for i := range from.rows {
+		byCode[from.rows[i].Code] = &from.rows[i].Row
 	}
 	for code := range n.rows {
 		for colour := side; colour < 2; colour += sides {
@@ -242,13 +301,7 @@ func (n *network) readSide(from *bytes.Reader, side, sides int) error {
 			}
 		}
 	}
-	var l binaryLayer
-	if err := binary.Read(from, binary.LittleEndian, &l); err != nil {
-		return fmt.Errorf("side %d: no layer: %w", side, err)
-	}
-	if err := l.validate(); err != nil {
-		return fmt.Errorf("side %d: %w", side, err)
-	}
+	l := &from.layer
 	for colour := side; colour < 2; colour += sides {
 		to := &n.layer[colour]
 		to.bias, to.out = l.Bias, l.Out
@@ -258,5 +311,4 @@ func (n *network) readSide(from *bytes.Reader, side, sides int) error {
 			}
 		}
 	}
-	return nil
 }

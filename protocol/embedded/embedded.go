@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -37,7 +38,7 @@ type Config struct {
 	// Dir is the data directory of JetStream, used by one server at a time. ""
 	// is a temporary directory that Close removes.
 	Dir  string
-	Host string // to listen on; "" is 127.0.0.1
+	Host string // to listen on; "" is 127.0.0.1, "0.0.0.0" all addresses of this machine
 	Port int    // to listen on, NoPort or RandomPort
 	Log  zerolog.Logger
 	// Players get a user each, of the same name and with the permissions of
@@ -176,13 +177,17 @@ func (s *Server) connection(user string) protocol.Connection {
 // clients outside this process.
 func (s *Server) Password(user string) string { return s.passwords[user] }
 
-// URL returns the address at which the server listens, or a name for the log if it
-// does not listen.
+// URL returns an address at which processes of this machine reach the server, or a name
+// for the log if it does not listen.
 func (s *Server) URL() string {
 	if !s.listens {
 		return "nats://in-process"
 	}
-	return s.ns.ClientURL()
+	at := s.ns.Addr().String() // with the port that it found
+	if host, port, err := net.SplitHostPort(at); err == nil && net.ParseIP(host).IsUnspecified() {
+		at = net.JoinHostPort("127.0.0.1", port) // it listens on all addresses
+	}
+	return "nats://" + at
 }
 
 // Close stops the server, waits until everything is on disk, and unlocks the
