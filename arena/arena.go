@@ -54,6 +54,7 @@ type Arena struct {
 	ran      bool
 	referees map[protocol.GameID]*referee
 	deciding int // challenges that are being decided
+	draining bool
 	checks   []func() error
 }
 
@@ -88,6 +89,15 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
+	a.leases.elsewhere = func() {
+		if !protocol.HasAlternative(nc) {
+			return
+		}
+		a.log.Warn().Str("url", nc.ConnectedUrlRedacted()).Msg("the streams can't be reached from this server; trying another one of the cluster")
+		if err := nc.ForceReconnect(); err != nil {
+			a.log.Error().Err(err).Msg("can't reconnect")
+		}
+	}
 	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {

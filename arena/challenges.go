@@ -33,6 +33,9 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	refuse := func(c protocol.Code, text string) protocol.ChallengeAnswer {
 		return protocol.ChallengeAnswer{Answer: refusal(c, "%s", text)}
 	}
+	if a.isDraining() {
+		return refuse(protocol.Unavailable, "no more games are started here: the platform ends")
+	}
 	// An arena that has just started learns of every instance within a heartbeat
 	// or two, because unknown ones are told to say hello.
 	within, cancel := context.WithTimeout(a.life, 3*a.cfg.Heartbeat)

@@ -110,6 +110,9 @@ func TestArenaReport(t *testing.T) {
 	a := runArena(t, srv, cfg)
 	ann := join(t, srv, "ann", "a1")
 	bob := join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		slow(p, 300*time.Millisecond) // the game runs still when the operator asks
+	}
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	ann.until(g, "moves", plies(2))
 	op := operatorOf(t, srv, a)

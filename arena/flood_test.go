@@ -58,64 +58,65 @@ func floods() []flood {
 // their seats are not vacated and their games end by their own moves.
 func TestFloods(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, t.TempDir(), "ann", "bob", "eve")
-	cfg := Defaults()
-	cfg.Heartbeat = 100 * time.Millisecond
-	a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
-	var overflows atomic.Int64 // of subscriptions
-	a.nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		if errors.Is(err, nats.ErrSlowConsumer) {
-			overflows.Add(1)
+	onEither(t, func(t *testing.T, srv platform) {
+		cfg := Defaults()
+		cfg.Heartbeat = 100 * time.Millisecond
+		a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
+		var overflows atomic.Int64 // of subscriptions
+		a.nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrSlowConsumer) {
+				overflows.Add(1)
+			}
+		})
+		a.start()
+		ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+		for _, p := range []*player{ann, bob} {
+			slow(p, 30*time.Millisecond)
 		}
-	})
-	a.start()
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	for _, p := range []*player{ann, bob} {
-		slow(p, 30*time.Millisecond)
-	}
-	eve := arenatest.Connect(t, srv.Player("eve"))
-	for _, f := range floods() {
-		g := ann.challenge("bob", small(t, "60+1"), game.First)
-		ann.until(g, "the first moves", plies(2))
-		before := a.server.Dropped()
-		n, pause := f.n, time.Duration(0)
-		if *longFloods {
-			n, pause = f.long, f.over/time.Duration(f.long)*100
-		}
-		begun := time.Now()
-		for i := range n {
-			if err := eve.PublishRequest(f.subject(a.server.Subjects(), g), eve.NewRespInbox(), []byte(f.data)); err != nil {
+		eve := arenatest.Connect(t, srv.Player("eve"))
+		for _, f := range floods() {
+			g := ann.challenge("bob", small(t, "60+1"), game.First)
+			ann.until(g, "the first moves", plies(2))
+			before := a.server.Dropped()
+			n, pause := f.n, time.Duration(0)
+			if *longFloods {
+				n, pause = f.long, f.over/time.Duration(f.long)*100
+			}
+			begun := time.Now()
+			for i := range n {
+				if err := eve.PublishRequest(f.subject(a.server.Subjects(), g), eve.NewRespInbox(), []byte(f.data)); err != nil {
+					t.Fatalf("%s: %v", f.name, err)
+				}
+				if i%100 == 99 {
+					time.Sleep(pause)
+				}
+			}
+			if err := eve.FlushTimeout(patience); err != nil {
 				t.Fatalf("%s: %v", f.name, err)
 			}
-			if i%100 == 99 {
-				time.Sleep(pause)
+			took := time.Since(begun)
+			st := ann.until(g, "the end", finished)
+			if st.Outcome.Reason != game.NoMoves || st.Holders[0].Epoch != 1 || st.Holders[1].Epoch != 1 {
+				t.Errorf("%s: the game ended by %s, with the seats in epochs %d and %d", f.name, st.Outcome.Reason, st.Holders[0].Epoch, st.Holders[1].Epoch)
+			}
+			dropped := a.server.Dropped() - before
+			switch {
+			case took > time.Duration(n)*f.over/time.Duration(f.long): // slower than the attackers
+				t.Logf("%s: %d in %v are no flood; %d were dropped", f.name, n, took, dropped)
+			case dropped < int64(n)/2:
+				t.Errorf("%s: only %d of %d were dropped", f.name, dropped, n)
+			}
+			if overflows.Load() > 0 {
+				t.Errorf("%s: messages of all players were lost", f.name)
+			}
+			for i, e := range whole(t, a.store, g) {
+				if e.Kind == protocol.EventSeat {
+					t.Errorf("%s: entry %d: %s", f.name, i+1, e.Text)
+				}
 			}
 		}
-		if err := eve.FlushTimeout(patience); err != nil {
-			t.Fatalf("%s: %v", f.name, err)
+		if n := counterValue(t, a.Arena, "sparring_arena_refusals_total", string(protocol.Denied)); n != 0 {
+			t.Errorf("%v requests of strangers reached the referees", n)
 		}
-		took := time.Since(begun)
-		st := ann.until(g, "the end", finished)
-		if st.Outcome.Reason != game.NoMoves || st.Holders[0].Epoch != 1 || st.Holders[1].Epoch != 1 {
-			t.Errorf("%s: the game ended by %s, with the seats in epochs %d and %d", f.name, st.Outcome.Reason, st.Holders[0].Epoch, st.Holders[1].Epoch)
-		}
-		dropped := a.server.Dropped() - before
-		switch {
-		case took > time.Duration(n)*f.over/time.Duration(f.long): // slower than the attackers
-			t.Logf("%s: %d in %v are no flood; %d were dropped", f.name, n, took, dropped)
-		case dropped < int64(n)/2:
-			t.Errorf("%s: only %d of %d were dropped", f.name, dropped, n)
-		}
-		if overflows.Load() > 0 {
-			t.Errorf("%s: messages of all players were lost", f.name)
-		}
-		for i, e := range whole(t, a.store, g) {
-			if e.Kind == protocol.EventSeat {
-				t.Errorf("%s: entry %d: %s", f.name, i+1, e.Text)
-			}
-		}
-	}
-	if n := counterValue(t, a.Arena, "sparring_arena_refusals_total", string(protocol.Denied)); n != 0 {
-		t.Errorf("%v requests of strangers reached the referees", n)
-	}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,6 +39,15 @@ const (
 	codeStoreFailed = 10077 // a limit of the stream, or the file system, refused the write
 	codeNoStore     = 10049 // the files of a new stream can't be written
 )
+
+// JetStream's codes of a cluster that has no leader, or too few servers, at the moment.
+var codesUnsettled = []jetstream.ErrorCode{10004, 10005, 10008, 10009, 10118}
+
+// unsettled reports whether a cluster could not serve a request that it may serve later.
+func unsettled(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && slices.Contains(codesUnsettled, api.ErrorCode)
+}
 
 // makeRoom tells operators what to do about a full disk. A nats-server that could
 // not write once refuses everything until it is restarted.

@@ -27,8 +27,11 @@ type leases struct {
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
+	// elsewhere connects to another server of the cluster, if there is one.
+	elsewhere func()
 
 	mu     sync.Mutex
+	stored time.Time // when the bucket last took a lease of ours, or we last went elsewhere
 	noRoom time.Time // when the bucket last had no space
 	held   map[string]*lease
 	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
@@ -46,7 +49,7 @@ type lease struct {
 
 func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
 	return &leases{
-		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log,
+		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
 		held: make(map[string]*lease), seen: make(map[string]time.Time),
 	}
 }
@@ -90,6 +93,7 @@ func (l *leases) create(ctx context.Context, key string, lost context.CancelCaus
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held[key] = &lease{key: key, revision: rev, renewed: began, lost: lost}
+	l.stored = time.Now()
 	if key == l.own {
 		l.taken++
 	}
@@ -210,6 +214,22 @@ func (l *leases) keep(ctx context.Context) {
 		for _, held := range all {
 			l.renew(ctx, held)
 		}
+		l.leaveMinority()
+	}
+}
+
+// leaveMinority goes to another server when the bucket has taken nothing for so long that
+// this one may be cut off from the cluster: its clients stay connected, and it has no
+// stream.
+func (l *leases) leaveMinority() {
+	l.mu.Lock()
+	cutOff := time.Since(l.stored) >= 2*l.ttl && time.Since(l.noRoom) >= 2*l.ttl && l.elsewhere != nil
+	if cutOff {
+		l.stored = time.Now()
+	}
+	l.mu.Unlock()
+	if cutOff {
+		l.elsewhere()
 	}
 }
 
@@ -252,6 +272,7 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	if l.held[held.key] == held {
 		held.revision, held.renewed = rev, began
 	}
+	l.stored = time.Now()
 }
 
 // refused notes that a renewal failed because the disk is full.

@@ -50,8 +50,15 @@ func (a *Arena) matchmake(ctx context.Context) {
 		switch {
 		case err == nil:
 			a.mu.Lock()
-			a.deciding++
+			draining := a.draining
+			if !draining {
+				a.deciding++
+			}
 			a.mu.Unlock()
+			if draining { // since the queue was asked
+				a.sent(msg.Nak())
+				continue
+			}
 			a.wg.Go(func() {
 				a.decide(ctx, msg)
 				a.mu.Lock()
@@ -75,7 +82,7 @@ func (a *Arena) matchmake(ctx context.Context) {
 func (a *Arena) room() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.deciding < decidedAtOnce && len(a.referees)+a.deciding < a.cfg.Games
+	return !a.draining && a.deciding < decidedAtOnce && len(a.referees)+a.deciding < a.cfg.Games
 }
 
 // rest waits for d or until ctx ends.

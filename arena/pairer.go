@@ -154,6 +154,9 @@ func (p *pairer) step(ctx context.Context) error {
 	if err := p.settle(ctx, now); err != nil {
 		return err
 	}
+	if p.a.isDraining() {
+		return nil
+	}
 	return p.post(ctx, p.pair(now))
 }
 

@@ -15,6 +15,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/protocol/credentials/credentialstest"
 )
 
 func TestMain(m *testing.M) {
@@ -38,6 +39,20 @@ const patience = gametest.Patience
 type platform interface {
 	Platform() protocol.Connection
 	Player(user string) protocol.Connection
+}
+
+// onEither runs a test of hostile players on a server with the passwords of nats.conf, and
+// on one with TLS and the credentials of package credentials. The players are ann, bob and
+// eve.
+func onEither(t *testing.T, test func(*testing.T, platform)) {
+	t.Run("passwords", func(t *testing.T) {
+		t.Parallel()
+		test(t, arenatest.StartServer(t, t.TempDir(), "ann", "bob", "eve"))
+	})
+	t.Run("credentials", func(t *testing.T) {
+		t.Parallel()
+		test(t, credentialstest.Start(t, "ann", "bob", "eve"))
+	})
 }
 
 // quick are settings with short waits.

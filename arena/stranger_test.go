@@ -18,53 +18,54 @@ import (
 // In a pool that players share, a player can't accept in another's name.
 func TestStrangerAcceptsForAnother(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
-	a := runArena(t, srv, quick())
-	ann, bob, eve := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1"), join(t, srv, "eve", "e1")
-	const pool = "amazons.bullet"
-	forged := make(chan struct{}, 100)
-	sub, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
-		var o protocol.Offer
-		if err := json.Unmarshal(msg.Data, &o); err != nil {
-			t.Error(err)
-		}
-		data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: protocol.Accept, Player: "bob", Instance: "b1", Secret: "guess"})
+	onEither(t, func(t *testing.T, srv platform) {
+		a := runArena(t, srv, quick())
+		ann, bob, eve := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1"), join(t, srv, "eve", "e1")
+		const pool = "amazons.bullet"
+		forged := make(chan struct{}, 100)
+		sub, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
+			var o protocol.Offer
+			if err := json.Unmarshal(msg.Data, &o); err != nil {
+				t.Error(err)
+			}
+			data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: protocol.Accept, Player: "bob", Instance: "b1", Secret: "guess"})
+			if err != nil {
+				t.Error(err)
+			}
+			if err := msg.Respond(data); err != nil {
+				t.Error(err)
+			}
+			select {
+			case forged <- struct{}{}:
+			default:
+			}
+		})
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		if err := msg.Respond(data); err != nil {
-			t.Error(err)
+		if err := eve.nc.Flush(); err != nil {
+			t.Fatal(err)
 		}
-		select {
-		case forged <- struct{}{}:
-		default:
+		ans, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "60"), Pool: pool, ExpireMS: patience.Milliseconds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann.follow(ans.Game)
+		for range 5 { // it is offered again and again
+			<-forged
+		}
+		if events, err := a.store.entries(t.Context(), ans.Game); len(events) != 0 {
+			t.Fatalf("a game was granted to a player that did not accept it: %v %v", events, err)
+		}
+		if err := sub.Unsubscribe(); err != nil {
+			t.Fatal(err)
+		}
+		bob.listen(pool)
+		st := ann.until(ans.Game, "the start", plies(0))
+		if other := st.Holders[st.You.Other()]; other.Player != "bob" || other.Instance != "b1" {
+			t.Errorf("the game is against %+v", other)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := eve.nc.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	ans, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "60"), Pool: pool, ExpireMS: patience.Milliseconds()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ann.follow(ans.Game)
-	for range 5 { // it is offered again and again
-		<-forged
-	}
-	if events, err := a.store.entries(t.Context(), ans.Game); len(events) != 0 {
-		t.Fatalf("a game was granted to a player that did not accept it: %v %v", events, err)
-	}
-	if err := sub.Unsubscribe(); err != nil {
-		t.Fatal(err)
-	}
-	bob.listen(pool)
-	st := ann.until(ans.Game, "the start", plies(0))
-	if other := st.Holders[st.You.Other()]; other.Player != "bob" || other.Instance != "b1" {
-		t.Errorf("the game is against %+v", other)
-	}
 }
 
 // Subscriptions that never answer, or never take, cost a challenge an offer or two:
@@ -73,60 +74,61 @@ func TestStrangerAcceptsForAnother(t *testing.T) {
 func TestSilentSubscribersStarveNobody(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []protocol.Taking{"", protocol.Busy, protocol.Decline} {
-		srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
-		cfg := steady()
-		cfg.OfferFor = 200 * time.Millisecond
-		a := runArena(t, srv, cfg)
-		const pool = "amazons.bullet"
-		ann := join(t, srv, "ann", "a1")
-		eve := join(t, srv, "eve", "e1", func(p *player) {
-			p.pools = []protocol.Pool{pool, protocol.OwnPool("eve")}
-			p.answer = func(protocol.Offer) protocol.OfferAnswer {
-				<-t.Context().Done() // silent by name as well
-				return protocol.OfferAnswer{Answer: protocol.Busy}
+		onEither(t, func(t *testing.T, srv platform) {
+			cfg := steady()
+			cfg.OfferFor = 200 * time.Millisecond
+			a := runArena(t, srv, cfg)
+			const pool = "amazons.bullet"
+			ann := join(t, srv, "ann", "a1")
+			eve := join(t, srv, "eve", "e1", func(p *player) {
+				p.pools = []protocol.Pool{pool, protocol.OwnPool("eve")}
+				p.answer = func(protocol.Offer) protocol.OfferAnswer {
+					<-t.Context().Done() // silent by name as well
+					return protocol.OfferAnswer{Answer: protocol.Busy}
+				}
+			})
+			var swallowed atomic.Int64
+			for range 200 {
+				if _, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
+					swallowed.Add(1)
+					if answer == "" {
+						return
+					}
+					var o protocol.Offer
+					if err := json.Unmarshal(msg.Data, &o); err != nil {
+						t.Error(err)
+					}
+					data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: answer, Instance: "e1"})
+					if err != nil {
+						t.Error(err)
+					}
+					if err := msg.Respond(data); err != nil {
+						t.Error(err)
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := eve.nc.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			bob := join(t, srv, "bob", "b1", func(p *player) { p.pools = append(p.pools, pool) })
+			bob.set(func(p *player) { p.play = nil })
+			ann.set(func(p *player) { p.play = nil })
+			for range 5 {
+				ans, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "600"), Pool: pool, ExpireMS: patience.Milliseconds()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ann.follow(ans.Game)
+				if st := ann.until(ans.Game, "the start", plies(0)); st.Holders[st.You.Other()].Player != "bob" {
+					t.Errorf("the game is against %+v", st.Holders[st.You.Other()])
+				}
+			}
+			if n := swallowed.Load(); n > 2*offersEach {
+				t.Errorf("answer %q: %d offers for five games went to the subscriptions", answer, n)
 			}
 		})
-		var swallowed atomic.Int64
-		for range 200 {
-			if _, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
-				swallowed.Add(1)
-				if answer == "" {
-					return
-				}
-				var o protocol.Offer
-				if err := json.Unmarshal(msg.Data, &o); err != nil {
-					t.Error(err)
-				}
-				data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: answer, Instance: "e1"})
-				if err != nil {
-					t.Error(err)
-				}
-				if err := msg.Respond(data); err != nil {
-					t.Error(err)
-				}
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := eve.nc.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		bob := join(t, srv, "bob", "b1", func(p *player) { p.pools = append(p.pools, pool) })
-		bob.set(func(p *player) { p.play = nil })
-		ann.set(func(p *player) { p.play = nil })
-		for range 5 {
-			ans, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "600"), Pool: pool, ExpireMS: patience.Milliseconds()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ann.follow(ans.Game)
-			if st := ann.until(ans.Game, "the start", plies(0)); st.Holders[st.You.Other()].Player != "bob" {
-				t.Errorf("the game is against %+v", st.Holders[st.You.Other()])
-			}
-		}
-		if n := swallowed.Load(); n > 2*offersEach {
-			t.Errorf("answer %q: %d offers for five games went to the subscriptions", answer, n)
-		}
 	}
 }
 

@@ -81,9 +81,10 @@ type Bot struct {
 }
 
 const (
-	silenceLimit  = 5 * time.Second // without any answer of the platform: warn, and probe the connection
-	checkInterval = time.Second     // of the watchdog, and to join queues again
-	probeTimeout  = 2 * time.Second // for the server to answer a ping
+	silenceLimit  = 5 * time.Second  // without any answer of the platform: warn, and probe the connection
+	checkInterval = time.Second      // of the watchdog, and to join queues again
+	probeTimeout  = 2 * time.Second  // for the server to answer a ping
+	moveEvery     = 10 * time.Second // between attempts to find the platform at another server of a cluster
 	stopTimeout   = 1500 * time.Millisecond
 )
 
@@ -293,7 +294,7 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 			if b.mode.end() {
 				return nil
 			}
-		case min(time.Since(since), time.Since(*b.lastAnswer.Load())) >= b.cfg.DrainSilence && b.mode.end():
+		case min(time.Since(since), b.Silence()) >= b.cfg.DrainSilence && b.mode.end():
 			b.log.Warn().Int("games", b.ledger.Used()).Msg("draining without a platform; leaving the games to other instances")
 			return nil
 		}
@@ -370,11 +371,21 @@ func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	b.lastAnswer.Store(&now)
 }
 
+// Silence returns how long the platform has not answered any player; 0 before Run.
+func (b *Bot) Silence() time.Duration {
+	last := b.lastAnswer.Load()
+	if last == nil {
+		return 0
+	}
+	return time.Since(*last)
+}
+
 // watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
+	var moved time.Time // when another server was last tried
 	for sleep(ctx, checkInterval) {
-		gone := time.Since(*b.lastAnswer.Load())
+		gone := b.Silence()
 		switch {
 		case gone < silenceLimit && silent:
 			silent = false
@@ -386,6 +397,13 @@ func (b *Bot) watchdog(ctx context.Context) {
 				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
 			}
 			b.probe(ctx)
+			if protocol.HasAlternative(b.nc) && time.Since(moved) >= moveEvery {
+				moved = time.Now()
+				b.log.Warn().Str("url", b.nc.ConnectedUrlRedacted()).Msg("the platform can't be reached from this server; trying another one of the cluster")
+				if err := b.nc.ForceReconnect(); err != nil {
+					b.log.Error().Err(err).Msg("can't reconnect")
+				}
+			}
 			b.requestHellos()
 		}
 	}

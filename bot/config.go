@@ -65,7 +65,7 @@ type NATS struct {
 	URL      string `default:"nats://127.0.0.1:4222" desc:"URL of the server, or of several, separated by commas"`
 	User     string `default:"bots" desc:"user name"`
 	Password string `desc:"password of the user"`
-	Creds    string `desc:"path of a .creds file, instead of a password"`
+	Creds    string `desc:"path of a .creds file, instead of user and password; it is read again at each reconnection"`
 	CA       string `desc:"path of the CA certificate for the server; empty: those of the system"`
 	Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 }
@@ -80,7 +80,10 @@ func (c Config) Validate() error {
 	if c.NATS.Creds != "" && c.NATS.Password != "" {
 		faults.Add("NATS_CREDS", "set as well as NATS_PASSWORD: want one of them")
 	}
-	faults.Readable("NATS_CREDS", c.NATS.Creds)
+	if c.NATS.Creds != "" {
+		_, err := protocol.ReadCreds(c.NATS.Creds)
+		faults.Err("NATS_CREDS", err)
+	}
 	faults.Readable("NATS_CA", c.NATS.CA)
 	_, err := protocol.NewSubjects(c.NATS.Prefix)
 	faults.Err("NATS_PREFIX", err)

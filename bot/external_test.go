@@ -101,6 +101,34 @@ func TestEngineCrashesInMidGame(t *testing.T) {
 	}
 }
 
+// A program that crashes at one move several times is told once in the record, with how
+// often it was.
+func TestEngineCrashesAtOneMove(t *testing.T) {
+	t.Parallel()
+	spec := fmt.Sprintf("%s,dir=%s", program(t, faultyengine.CrashThrice), t.TempDir())
+	p, _, records := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q}`, spec))
+	terms := small(t)
+	terms.Rules = "amazons/10x10"
+	o := offerOf(terms, "game", game.First)
+	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
+	doc := records.find(t, 1, "game")
+	if doc.Reason != game.NoMoves || len(doc.Plies) == 0 {
+		t.Fatalf("ended by %s after %d plies", doc.Reason, len(doc.Plies))
+	}
+	for i, ply := range doc.Plies {
+		want := 0
+		if i == 0 {
+			want = 1
+		}
+		if strings.Count(ply.Comment, "engine fault (crash)") != want {
+			t.Errorf("ply %d: %q", i, ply.Comment)
+		}
+	}
+	if text := doc.Plies[0].Comment; !strings.HasPrefix(text, "the engine crashed 3 times and was started again: ") {
+		t.Errorf("noted %q", text)
+	}
+}
+
 // A takeback in a casual game gives a program the position before it, whether it
 // ponders then or thinks.
 func TestEngineAfterTakebacks(t *testing.T) {

@@ -13,6 +13,12 @@ import (
 //go:embed nats.conf
 var NATS string
 
+// NATSPasswords are the variables, without the prefix, that nats.conf reads the
+// passwords of its users from.
+var NATSPasswords = map[string]string{
+	"platform": "PLATFORM_PASSWORD", "bots": "BOTS_PASSWORD", "guest": "GUEST_PASSWORD", "watch": "WATCH_PASSWORD",
+}
+
 //go:embed books openings events
 var shipped embed.FS
 

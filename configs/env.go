@@ -85,11 +85,8 @@ func (f *Faults) Readable(variable, path string) {
 // Join returns the faults as one error with a line each, or nil.
 func (f Faults) Join() error { return errors.Join(f...) }
 
-// notOurs are variables with the prefix that only nats.conf reads.
-var notOurs = []string{"PLATFORM_PASSWORD", "BOTS_PASSWORD", "GUEST_PASSWORD", "WATCH_PASSWORD"}
-
 // Unknown lists the variables with the prefix that belong to none of the settings
-// and may be misspelt. Settings are pointers to structs.
+// nor to nats.conf, and may be misspelt. Settings are pointers to structs.
 func Unknown(settings ...any) ([]string, error) {
 	var known strings.Builder
 	for _, s := range settings {
@@ -98,9 +95,10 @@ func Unknown(settings ...any) ([]string, error) {
 		}
 	}
 	names := strings.Fields(known.String())
-	for _, name := range notOurs {
+	for _, name := range NATSPasswords {
 		names = append(names, Prefix+"_"+name)
 	}
+	names = append(names, Prefix+"_SERVER_NAME", Prefix+"_ROUTE_PASSWORD") // of cluster/nats.conf
 	var unknown []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

@@ -17,14 +17,16 @@ import (
 
 // Connection holds the settings for connecting to NATS.
 type Connection struct {
-	URL  string // of the server, or of several, separated by commas; a user and password in it stand before User
+	URL  string // of the server, or of several, separated by commas; a user in it stands before User, with its password before Password
 	Name string // of this process, for the server's lists of connections
 	// User is also part of the inbox: the server's permissions allow reading
 	// only _INBOX_<user>.>.
 	User     string
 	Password string
-	Creds    string // path of a .creds file, used instead of the password
-	CA       string // path of the CA certificate; "" uses the system's
+	// Creds is the path of a .creds file, used instead of user and password. It is read
+	// again whenever the connection is made again, so that it may be renewed.
+	Creds string
+	CA    string // path of the CA certificate; "" uses the system's
 	// InProcess connects without a socket to a server embedded in this process.
 	InProcess nats.InProcessConnProvider
 	// Denied, unless nil, is called when the server denies the user a subject; the
@@ -47,7 +49,7 @@ var ErrNoServer = errors.New("no NATS server answers")
 // nats.ErrReconnectBufExceeded. A move that a buffer sends a minute late would be
 // useless, and requests are repeated anyway.
 func Connect(c Connection) (*nats.Conn, error) {
-	c = c.withUserOfURL()
+	c = c.WithUser()
 	nc, err := c.once()
 	if !errors.Is(err, ErrNoServer) {
 		return nc, err
@@ -72,7 +74,7 @@ func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 		nc  *nats.Conn
 		err error
 	}
-	c = c.withUserOfURL()
+	c = c.WithUser()
 	done := make(chan dialled, 1)
 	go func() {
 		nc, err := c.once()
@@ -91,25 +93,48 @@ func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 	}
 }
 
-// withUserOfURL returns the settings with the user that the URL names, which the server
-// gets in any case, so that the inbox is that user's, too.
-func (c Connection) withUserOfURL() Connection {
-	if user, password, ok := URLUser(c.URL); ok {
+// WithUser returns the settings with the user that the credentials or the URL name, so
+// that the inbox is that user's, too. The password for a user of the URL may be that of
+// the settings: one in a command line is read by everybody on the machine.
+func (c Connection) WithUser() Connection {
+	if c.Creds != "" {
+		if creds, err := ReadCreds(c.Creds); err == nil { // else connecting says so
+			c.User, c.Password = creds.User, ""
+		}
+		return c
+	}
+	user, password, both := URLUser(c.URL)
+	switch {
+	case both: // the server gets them in any case
 		c.User, c.Password = user, password
+	case user != "" && c.Password != "": // alone it would be taken for a token
+		c.User, c.URL = user, withoutUsers(c.URL)
 	}
 	return c
 }
 
-// URLUser returns the user and the password in the first URL of a list of servers; ok is
-// false if it names none.
-func URLUser(list string) (user, password string, ok bool) {
+// URLUser returns the user and the password in the first URL of a list of servers, ""
+// where it has none; both reports whether it has both.
+func URLUser(list string) (user, password string, both bool) {
 	one, _, _ := strings.Cut(list, ",")
 	u, err := url.Parse(strings.TrimSpace(one))
 	if err != nil || u.User == nil {
 		return "", "", false
 	}
-	password, ok = u.User.Password()
-	return u.User.Username(), password, ok
+	password, both = u.User.Password()
+	return u.User.Username(), password, both
+}
+
+// withoutUsers returns a list of servers without the users in it.
+func withoutUsers(list string) string {
+	servers := strings.Split(list, ",")
+	for i, s := range servers {
+		if u, err := url.Parse(strings.TrimSpace(s)); err == nil && u.User != nil {
+			u.User = nil
+			servers[i] = u.String()
+		}
+	}
+	return strings.Join(servers, ",")
 }
 
 // once tries to connect. The error wraps ErrNoServer if that may succeed later.
@@ -118,10 +143,17 @@ func (c Connection) once() (*nats.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	if c.Creds != "" {
+		if _, err := ReadCreds(c.Creds); err != nil {
+			return nil, fmt.Errorf("connect %s: %w", servers, err)
+		}
+	}
 	nc, err := nats.Connect(c.URL, c.options()...)
 	switch {
 	case err == nil:
 		return nc, nil
+	case refused(err) && c.Creds != "":
+		return nil, fmt.Errorf("connect %s: %s: the credentials of %q were refused: revoked, or another platform's: %w", servers, c.Creds, c.User, err)
 	case refused(err):
 		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
 	case absent(err):
@@ -146,6 +178,12 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 		}
 	}
 	return nil
+}
+
+// HasAlternative reports whether the connection is to a server of a cluster, and knows
+// another one: that may reach what this one is cut off from.
+func HasAlternative(nc *nats.Conn) bool {
+	return nc.ConnectedClusterName() != "" && len(nc.Servers()) > 1
 }
 
 // schemes are those of the URLs of NATS servers.
@@ -205,13 +243,17 @@ func (c Connection) options() []nats.Option {
 		nats.Timeout(5 * time.Second),
 		nats.DrainTimeout(5 * time.Second),
 		nats.CustomInboxPrefix(inbox(c.User)),
-		nats.ConnectHandler(func(nc *nats.Conn) { log.Debug().Str("url", nc.ConnectedUrlRedacted()).Msg("connected") }),
+		nats.ConnectHandler(func(nc *nats.Conn) {
+			log.Debug().Str("url", nc.ConnectedUrlRedacted()).Msg("connected")
+			c.warnOfExpiry(log)
+		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				log.Warn().Err(err).Msg("disconnected")
+				log.Warn().Err(c.explained(err)).Msg("disconnected")
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			err = c.explained(err)
 			if text := err.Error(); text != failure { // would otherwise be logged four times a second
 				failure = text
 				log.Warn().Err(err).Msg("reconnecting failed; retrying")
@@ -220,6 +262,7 @@ func (c Connection) options() []nats.Option {
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			failure = ""
 			log.Info().Str("url", nc.ConnectedUrlRedacted()).Msg("reconnected")
+			c.warnOfExpiry(log)
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
@@ -227,6 +270,13 @@ func (c Connection) options() []nats.Option {
 					return // requests are repeated, and would fill the log
 				}
 				denied[text] = true
+			}
+			if refused(err) { // told at every attempt to reconnect
+				if err = c.explained(err); err.Error() != failure {
+					failure = err.Error()
+					log.Error().Err(err).Msg("refused by the server; retrying")
+				}
+				return
 			}
 			if c.Denied != nil && errors.Is(err, nats.ErrPermissionViolation) {
 				c.Denied(err)
@@ -252,6 +302,31 @@ func (c Connection) options() []nats.Option {
 		opts = append(opts, nats.InProcessServer(c.InProcess))
 	}
 	return opts
+}
+
+// explained returns what is wrong with the credentials if something is, or else the error
+// of the connection.
+func (c Connection) explained(err error) error {
+	if c.Creds == "" {
+		return err
+	}
+	if _, fault := ReadCreds(c.Creds); fault != nil {
+		return fault
+	}
+	if refused(err) {
+		return fmt.Errorf("%s: refused: revoked, or another platform's: %w", c.Creds, err)
+	}
+	return err
+}
+
+// warnOfExpiry logs that the credentials expire soon, if they do.
+func (c Connection) warnOfExpiry(log zerolog.Logger) {
+	if c.Creds == "" {
+		return
+	}
+	if creds, err := ReadCreds(c.Creds); err == nil && !creds.Expires.IsZero() && time.Until(creds.Expires) < expiresSoon {
+		log.Warn().Str("file", c.Creds).Time("expires", creds.Expires).Msg("the credentials expire soon; put new ones into the file")
+	}
 }
 
 func inbox(user string) string {

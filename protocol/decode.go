@@ -360,6 +360,9 @@ func (m *ActRequest) Check() error {
 	if m.Fault != "" && FaultText(m.Fault, "") == "" {
 		errs = append(errs, errors.New("fault: want crash, hang, illegal, flood, memory or start"))
 	}
+	if m.Fault != "" && m.Step != "" {
+		errs = append(errs, errors.New("fault: only in a resignation, which has no step"))
+	}
 	return first(errs...)
 }
 

@@ -161,6 +161,7 @@ var faults = []struct {
 	{"offer answer", strings.Replace(sound["offer answer"], `"player":"a",`, ``, 1), protocol.Malformed, "player"},
 	{"act", strings.Replace(sound["act"], `"offer"`, `"insist"`, 1), protocol.Malformed, "step"},
 	{"act", strings.Replace(sound["act"], `"step":"offer"`, `"fault":"tired"`, 1), protocol.Malformed, "fault"},
+	{"act", strings.Replace(sound["act"], `"step":"offer"`, `"step":"offer","fault":"crash"`, 1), protocol.Malformed, "fault"},
 	{"standings", strings.Replace(sound["standings"], `"gomoku"`, `""`, 1), protocol.Malformed, "game"},
 	{"chat", strings.Replace(sound["chat"], `good luck`, strings.Repeat("x", 500), 1), protocol.Malformed, "text: longer"},
 	{"chat", strings.Replace(sound["chat"], `good luck, 祝你好運`, ``, 1), protocol.Malformed, "text: missing"},

@@ -431,7 +431,8 @@ type ActRequest struct {
 	Ply      int        `json:"ply"`
 	Step     Step       `json:"step,omitempty"` // absent in a resignation
 	// Fault, in a resignation, says that the player's engine failed, and how: crash,
-	// hang, illegal, flood, memory or start. It becomes the reason for the end.
+	// hang, illegal, flood, memory or start. It becomes the reason for the end. A step has
+	// none.
 	Fault game.Reason `json:"fault,omitempty"`
 }
 

@@ -6,11 +6,33 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"sparring/protocol"
+	"sparring/protocol/credentials/credentialstest"
 )
 
 // The server enforces the permissions of configs/nats.conf.
 func TestPermissions(t *testing.T) {
 	w := newWire(t)
+	w.permissions(t, w.Player)
+}
+
+// A server with credentials signed by an operator enforces the same.
+func TestPermissionsOfCredentials(t *testing.T) {
+	srv := credentialstest.Start(t, "alice", "bob")
+	newWire(t).permissions(t, func(user string) protocol.Connection {
+		switch user {
+		case "bots":
+			user = credentialstest.Fleet
+		case "watch":
+			user = credentialstest.Spectator
+		}
+		return srv.Player(user)
+	})
+}
+
+// permissions checks what the users of a server may do.
+func (w *wire) permissions(t *testing.T, user func(string) protocol.Connection) {
 	publish := func(subject string) func(*nats.Conn) error {
 		return func(nc *nats.Conn) error { return nc.Publish(subject, nil) }
 	}
@@ -78,6 +100,7 @@ func TestPermissions(t *testing.T) {
 		{"fleet: speak for a name like its own", "bots", publish("sparring.play.xiangqi-hare2.hello"), false},
 
 		{"spectator: watch", "watch", subscribe("sparring.watch.>", ""), true},
+		{"spectator: watch each", "watch", subscribe("sparring.watch.*", ""), true},
 		{"spectator: ask the fleet", "watch", publish("sparring.fleet.report"), false},
 		{"spectator: listen in on the fleet", "watch", subscribe("sparring.fleet.>", ""), false},
 		{"spectator: publish", "watch", publish("sparring.watch.g1"), false},
@@ -86,7 +109,7 @@ func TestPermissions(t *testing.T) {
 		{"spectator: receive answers", "watch", subscribe("_INBOX.>", ""), false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			nc := w.connect(w.Player(c.user))
+			nc := w.connect(user(c.user))
 			refusals := make(chan error, 2)
 			nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refusals <- err })
 			w.must(c.do(nc), nc)

@@ -58,6 +58,8 @@ type Session struct {
 	incidents []string
 	failed    bool // a search has failed in this game, and that was logged
 	restarts  int  // of a program that had crashed while it thought
+	crashes   int  // of these, since our last move
+	crashNote int  // index in incidents of what tells them
 	resync    resyncTimer
 	ended     bool
 }

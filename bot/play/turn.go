@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -133,7 +134,14 @@ func (s *Session) restart(err error) bool {
 	if s.startSearch(s.game.pos, "") != nil {
 		return false
 	}
-	s.noteIncidents([]string{fmt.Sprintf("the engine crashed and was started again: %v", err)})
+	// The record has one note of a program that crashes at the same move several times.
+	crashed := "crashed"
+	if s.crashes++; s.crashes > 1 {
+		crashed = fmt.Sprintf("crashed %d times", s.crashes)
+		s.incidents = slices.Delete(s.incidents, s.crashNote, s.crashNote+1)
+	}
+	s.crashNote = len(s.incidents)
+	s.noteIncidents([]string{fmt.Sprintf("the engine %s and was started again: %v", crashed, err)})
 	return true
 }
 
@@ -186,7 +194,7 @@ func (s *Session) handleResult(t searchEnd) {
 		return
 	}
 	analysis := s.analyse(a, r)
-	analysis.Incidents, s.incidents = s.incidents, nil
+	analysis.Incidents, s.incidents, s.crashes = s.incidents, nil, 0
 	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &analysis}
 	s.manners.offering = r.OfferDraw
 	s.setPonderTarget(d, after, r.Ponder)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +26,7 @@ type arenaSettings struct {
 		URL      string `default:"nats://127.0.0.1:4222" desc:"NATS server, or several separated by commas"`
 		User     string `default:"platform" desc:"user name in the platform's account"`
 		Password string `desc:"password of the user"`
-		Creds    string `desc:"path of a .creds file, instead of user and password"`
+		Creds    string `desc:"path of a .creds file, instead of user and password; it is read again at each reconnection"`
 		CA       string `desc:"path of the server's CA certificate; empty: the system's"`
 		Prefix   string `default:"sparring" desc:"prefix of all subjects"`
 	}
@@ -108,6 +107,11 @@ func (s *arenaSettings) config() arena.Config {
 	return c
 }
 
+// connectTo puts flags in the place of settings.
+func (s *arenaSettings) connectTo(f *serverFlags) {
+	f.override(&s.NATS.URL, &s.NATS.Password, &s.NATS.Creds, &s.NATS.CA)
+}
+
 // connection returns how to connect to the server as the platform.
 func (s *arenaSettings) connection(name string, log zerolog.Logger) protocol.Connection {
 	return protocol.Connection{
@@ -122,7 +126,10 @@ func (s *arenaSettings) Validate() error {
 	if s.NATS.Creds != "" && s.NATS.Password != "" {
 		faults.Add("NATS_CREDS", "and a password: want one of them")
 	}
-	faults.Readable("NATS_CREDS", s.NATS.Creds)
+	if s.NATS.Creds != "" {
+		_, err := protocol.ReadCreds(s.NATS.Creds)
+		faults.Err("NATS_CREDS", err)
+	}
 	faults.Readable("NATS_CA", s.NATS.CA)
 	faults.Err("ARENA_HTTP", checkAddress(s.Arena.HTTP))
 	s.Web.validate(&faults)
@@ -136,7 +143,7 @@ func (s *arenaSettings) Validate() error {
 }
 
 func arenaCommand() *cobra.Command {
-	var server string
+	var server serverFlags
 	c := &cobra.Command{
 		Use:   "arena",
 		Short: "Run the platform on a NATS server: matchmaker, referee, ladder",
@@ -147,7 +154,7 @@ func arenaCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.NATS.URL = cmp.Or(server, s.NATS.URL)
+			s.connectTo(&server)
 			log := newLog(c.ErrOrStderr(), s.LogLevel, unknown...)
 			nc, err := protocol.Connect(s.connection("sparring arena", log))
 			if err != nil {
@@ -160,7 +167,7 @@ func arenaCommand() *cobra.Command {
 			return runArena(c.Context(), nc, &s, log)
 		},
 	}
-	natsFlag(c, &server)
+	server.add(c)
 	withEnvHelp(c, &arenaSettings{})
 	return c
 }

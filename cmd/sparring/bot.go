@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"os/signal"
@@ -27,7 +26,7 @@ import (
 )
 
 func botCommand() *cobra.Command {
-	var server string
+	var server serverFlags
 	c := &cobra.Command{
 		Use:   "bot",
 		Short: "Run a bot process on a NATS server: it takes matches and plays them",
@@ -41,7 +40,7 @@ running ones have; the second hands them over to other instances at once.`,
 			if err != nil {
 				return err
 			}
-			cfg.NATS.URL = cmp.Or(server, cfg.NATS.URL)
+			server.override(&cfg.NATS.URL, &cfg.NATS.Password, &cfg.NATS.Creds, &cfg.NATS.CA)
 			if cfg.Instance == "" {
 				cfg.Instance = protocol.InstanceID(protocol.NewID())
 			}
@@ -62,7 +61,7 @@ running ones have; the second hands them over to other instances at once.`,
 			return b.Run(ctx)
 		},
 	}
-	natsFlag(c, &server)
+	server.add(c)
 	withEnvHelp(c, &bot.Config{})
 	return c
 }

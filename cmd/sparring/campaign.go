@@ -1,30 +1,21 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"sparring/arena/web/static"
-	"sparring/engine"
-	"sparring/game/catalog"
-	"sparring/game/clock"
 	"sparring/lab/campaign"
-	"sparring/lab/elo"
 	"sparring/lab/match"
 	"sparring/lab/report"
-	"sparring/record"
 )
 
 // campaignFlags are the flags of the campaign command.
@@ -118,169 +109,6 @@ func campaignShow() *cobra.Command {
 	}
 	f.flags(c)
 	return c
-}
-
-// conditionKeys are the keys of a match besides those of package campaign: the flags of
-// sparring match that affect games.
-func conditionKeys() (keys []string) {
-	var f matchFlags
-	c := &cobra.Command{}
-	f.conditions(c)
-	c.Flags().VisitAll(func(fl *pflag.Flag) {
-		if fl.Name != "concurrency" {
-			keys = append(keys, fl.Name)
-		}
-	})
-	return append(keys, "event", "sprt")
-}
-
-// plan reads a file.
-func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *campaign.File, error) {
-	f.file, f.lang = path, cmp.Or(f.lang, environmentLanguage())
-	if !slices.Contains(static.Languages, f.lang) {
-		return nil, nil, usagef("--lang %.10q: want %s", f.lang, strings.Join(static.Languages, " or "))
-	}
-	switch {
-	case f.concurrency < 0:
-		return nil, nil, usagef("--concurrency %d: want 1 or more", f.concurrency)
-	case f.over != "" && f.over != overNATS:
-		return nil, nil, usagef("--over %.20q: want nats, or no value for this machine", f.over)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, &usageError{err}
-	}
-	file, err := campaign.Parse(data, path, conditionKeys())
-	if err != nil {
-		return nil, nil, &usageError{err}
-	}
-	p := &campaign.Plan{Name: file.Name, Title: file.Title, Dir: cmp.Or(f.dir, file.Name+".campaign"), Versions: map[string]campaign.Version{},
-		Concurrency: cmp.Or(f.concurrency, file.Concurrency, 1)}
-	if text := cmp.Or(f.until, file.Until); text != "" {
-		if p.Until, err = campaign.ParseUntil(text, time.Now()); err != nil {
-			if f.until != "" {
-				return nil, nil, usagef("--until: %w", err)
-			}
-			return nil, nil, usagef("%s: until: %w", path, err)
-		}
-	}
-	var versions campaign.Versions
-	for _, player := range file.Players {
-		if p.Versions[player.Name], err = versions.Of(player.Spec); err != nil {
-			return nil, nil, &usageError{campaign.At(path, player.Line, fmt.Errorf("player %s: %w", player.Name, err))}
-		}
-	}
-	for i := range file.Matches {
-		m, err := f.match(c, &file.Matches[i])
-		if err != nil {
-			return nil, nil, &usageError{err}
-		}
-		p.Matches = append(p.Matches, *m)
-	}
-	return p, file, nil
-}
-
-// match reads the conditions of a match as the flags of sparring match.
-func (f *campaignFlags) match(c *cobra.Command, e *campaign.Entry) (*campaign.Match, error) {
-	flags := &matchFlags{tournament: string(e.Kind), errs: c.ErrOrStderr()}
-	of := &cobra.Command{Use: "match"}
-	of.SetErr(c.ErrOrStderr())
-	flags.conditions(of)
-	var sprt string
-	of.Flags().StringVar(&flags.event, "event", "", "")
-	of.Flags().StringVar(&sprt, "sprt", "", "")
-	lines := map[string]int{}
-	at := func(err error) error { // one fault, at its line
-		text, _, _ := strings.Cut(err.Error(), "\n")
-		line := e.Line
-		if rest, ok := strings.CutPrefix(text, "--"); ok {
-			text = rest
-			key, _, _ := strings.Cut(rest, ":")
-			line = cmp.Or(lines[strings.Fields(key + " x")[0]], line)
-		}
-		return campaign.At(f.file, line, fmt.Errorf("match %s: %s", e.Name, text))
-	}
-	for _, s := range e.Settings {
-		lines[s.Key] = s.Line
-		if err := of.Flags().Set(s.Key, s.Value); err != nil {
-			return nil, at(fmt.Errorf("--%s: %w", s.Key, errors.New(strings.TrimPrefix(plainFlagError(err).Error(), "--"+s.Key+" "))))
-		}
-	}
-	var names []string
-	for _, p := range e.Players {
-		flags.engines, names = append(flags.engines, p.Spec), append(names, p.Name)
-	}
-	if err := flags.follow(of); err != nil {
-		return nil, at(err)
-	}
-	plan, err := flags.plan()
-	if err != nil {
-		return nil, at(err)
-	}
-	m := &campaign.Match{Name: e.Name, Terms: plan.Terms, Games: plan.Games, Openings: plan.Openings}
-	m.Terms.Labels = names
-	if sprt != "" {
-		test, err := elo.ParseSPRT(sprt)
-		if err != nil {
-			return nil, at(fmt.Errorf("--sprt: %w", err))
-		}
-		m.SPRT = &test
-	}
-	return m, nil
-}
-
-// tryAll lets every player make a move under the rules of each of its matches, so that
-// one that can't is known before the night.
-func tryAll(ctx context.Context, path string, p *campaign.Plan, file *campaign.File, like *imitator) error {
-	tried := map[[2]string]bool{}
-	for i := range p.Matches {
-		t := &p.Matches[i].Terms
-		for k, spec := range t.Players {
-			if tried[[2]string{spec, t.Rules}] {
-				continue
-			}
-			tried[[2]string{spec, t.Rules}] = true
-			if err := tryOne(ctx, t, spec, like); err != nil {
-				player := file.Matches[i].Players[k]
-				return campaign.At(path, player.Line, fmt.Errorf("player %s can't play %s: %w", player.Name, t.Rules, err))
-			}
-		}
-	}
-	return nil
-}
-
-// Limits of a trial: moves are short, and what a slow player makes of that is no fault.
-const (
-	tryMove   = 200 * time.Millisecond
-	tryMargin = 30 * time.Second
-)
-
-// tryOne plays two plies of a player against itself.
-func tryOne(ctx context.Context, t *match.Terms, spec string, like *imitator) error {
-	rules, err := catalog.Rules(t.Rules)
-	if err != nil {
-		return err
-	}
-	pos, err := rules.New("")
-	if err != nil {
-		return err
-	}
-	short := *t
-	short.Players, short.Labels, short.Kind = []string{spec, spec}, nil, match.RoundRobin
-	short.MaxPlies, short.Resign, short.Draw, short.MoveMS = 2, nil, nil, 0
-	if short.Limit.Clock.Traits().Limited {
-		short.Limit.Clock, short.MarginMS = clock.Spec{Kind: clock.PerMove, Period: tryMove}, tryMargin.Milliseconds()
-	}
-	w, err := localBackend(&short, like, "").Worker(&short)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	g, err := w.Play(ctx, match.Bout{Pair: 1, Leg: 1, Opening: 1, Players: [2]int{0, 1}, Names: [2]string{spec, spec}, Position: pos, ID: t.ID + "-1-1"})
-	if err == nil && g.Match.Fault != nil {
-		err = fmt.Errorf("%s: %s", g.Match.Fault.Kind, strings.Join(strings.Fields(g.Match.Fault.Text), " "))
-	}
-	return err
 }
 
 func (f *campaignFlags) run(c *cobra.Command, path string) error {
@@ -393,124 +221,4 @@ func (f *campaignFlags) sayOld(out io.Writer, night *campaign.Campaign, plan *ca
 		fmt.Fprintln(out, text)
 	}
 	return nil
-}
-
-// campaignPages writes the pages of a campaign while it runs.
-type campaignPages struct {
-	flags   *campaignFlags
-	night   *campaign.Campaign
-	dir     string
-	begin   time.Time
-	before  int // games of earlier runs; -1: not known yet
-	written time.Time
-	line    int // the last progress line, in parts of maxLines
-}
-
-// pageEvery is how often the page is written anew while a campaign runs.
-const pageEvery = time.Minute
-
-// played shows the progress, and now and then writes the page.
-func (p *campaignPages) played(screen *display, done, total int) {
-	if p.before < 0 {
-		p.before = done - 1
-	}
-	text := fmt.Sprintf("%d of %d games, %s", done, total, timeLeft(p.begin, done-p.before, total-p.before))
-	if part := maxLines * done / max(total, 1); screen.live() || part != p.line {
-		p.line = part
-		screen.game("campaign", text)
-	}
-	if time.Since(p.written) < pageEvery {
-		return
-	}
-	p.written = time.Now()
-	s, err := p.night.Summary()
-	if err == nil {
-		err = p.flags.writePages(s, p.dir)
-	}
-	if err != nil { // such as a full disk: the games count
-		screen.say("sparring: the page is not written: %v", err)
-	}
-}
-
-// pageName is that of the page in a language.
-func pageName(lang string) string { return "campaign." + lang + ".html" }
-
-// reportName is that of the report of a match in a language.
-func reportName(matchName, lang string) string { return "report." + matchName + "." + lang + ".html" }
-
-// writePages writes the page in every language, with links to the reports that there
-// are.
-func (f *campaignFlags) writePages(s *campaign.Summary, dir string) error {
-	for _, lang := range static.Languages {
-		o := report.CampaignOptions{Lang: lang, Other: map[string]string{}, Reports: map[string]string{}}
-		for _, other := range static.Languages {
-			o.Other[other] = pageName(other)
-		}
-		for _, m := range s.Matches {
-			name := reportName(m.Name, lang)
-			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-				o.Reports[m.Name] = name
-			}
-		}
-		var page bytes.Buffer
-		if err := report.Campaign(&page, s, o); err != nil {
-			return err
-		}
-		if err := replaceFile(filepath.Join(dir, pageName(lang)), page.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeReports writes the reports of the matches.
-func (f *campaignFlags) writeReports(ctx context.Context, night *campaign.Campaign, s *campaign.Summary, dir string) error {
-	for _, m := range s.Matches {
-		games, err := night.GamesOf(m.Name)
-		if err != nil {
-			return err
-		}
-		if len(games) == 0 {
-			continue
-		}
-		records := make([]*record.Record, len(games))
-		for i, g := range games {
-			records[i] = &g.Record
-		}
-		for _, lang := range static.Languages {
-			var page bytes.Buffer
-			o := report.Options{Lang: lang, From: s.Title + ": " + m.Name, Build: engine.Build(), Now: time.Now(), Boards: report.DefaultBoards}
-			if err := report.Write(ctx, &page, records, o); err != nil {
-				return err
-			}
-			if err := replaceFile(filepath.Join(dir, reportName(m.Name, lang)), page.Bytes()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// tell writes the reports and pages, and prints the state.
-func (f *campaignFlags) tell(c *cobra.Command, night *campaign.Campaign, dir string) error {
-	s, err := night.Summary()
-	if err != nil {
-		return err
-	}
-	failed := f.writeReports(context.WithoutCancel(c.Context()), night, s, dir)
-	if failed == nil {
-		failed = f.writePages(s, dir)
-	}
-	if f.json {
-		err = printJSON(c.OutOrStdout(), s)
-	} else {
-		err = report.CampaignText(c.OutOrStdout(), s, f.lang, func(out io.Writer, rows [][]string) error { return table(rows).write(out) })
-	}
-	if failed != nil {
-		return fmt.Errorf("the page is not written: %w", failed)
-	}
-	if err == nil {
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "page: %s\n", filepath.Join(dir, pageName(f.lang)))
-	}
-	return err
 }

@@ -147,7 +147,8 @@ func TestCampaignKilled(t *testing.T) {
 	}
 }
 
-// TestCampaignPaused: nobody loses on time because the campaign was stopped for a while.
+// TestCampaignPaused: nobody loses on time because the campaign was stopped for a while,
+// and the games that were played again for that say so.
 func TestCampaignPaused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -165,10 +166,15 @@ func TestCampaignPaused(t *testing.T) {
 	if len(all) != 8 {
 		t.Errorf("%d games, want 8", len(all))
 	}
+	again := 0
 	for key, g := range all {
+		again += len(g.Match.Discarded)
 		if g.Match.Fault != nil && strings.Contains(g.Match.Fault.Text, "took 1.") {
 			t.Errorf("game %s: %s", key, g.Match.Fault.Text)
 		}
+	}
+	if said := strings.Contains(p.out.String(), "the game was played"); again == 0 || !said {
+		t.Errorf("%d attempts at games are kept as discarded; it was said: %t", again, said)
 	}
 }
 

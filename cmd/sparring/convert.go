@@ -249,7 +249,7 @@ func recordsImport(to *archive) *cobra.Command {
 		Short: "Import games from files of other programs (sgf, pgn, psq, ccgc), of records, or of a match",
 		Args:  someFiles(1, "files to read"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if to.nats != "" {
+			if to.nats.given() {
 				return usagef("--nats: games are imported into --data only; the platform keeps the games it refereed")
 			}
 			have, err := to.all(c, nil)

@@ -26,18 +26,22 @@ func doorFile(data string) string { return filepath.Join(data, "ladder.json") }
 func openDoor(data string, d door) (closeDoor func(), err error) {
 	text, err := json.Marshal(d)
 	if err == nil {
-		// Of a process that was killed, perhaps with other permissions.
-		if err = os.Remove(doorFile(data)); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = os.WriteFile(doorFile(data), append(text, '\n'), 0o600)
+		err = writeSecret(doorFile(data), append(text, '\n'))
 	}
 	if err != nil {
 		return nil, dataError(data, "ladder", err)
 	}
 	return func() { os.Remove(doorFile(data)) }, nil // a stale file does no harm
+}
+
+// hasEnded returns a function that reports whether the ladder that runs with the data
+// now has ended since: its file is gone, or is another's.
+func hasEnded(data string) func() bool {
+	before, _, _ := findDoor(data)
+	return func() bool {
+		now, _, err := findDoor(data)
+		return err == nil && now != before
+	}
 }
 
 // findDoor reads the file in a data directory; ok is false if there is none.

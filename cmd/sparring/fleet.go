@@ -20,7 +20,7 @@ import (
 
 // fleetFlags are the flags of all verbs of the operator.
 type fleetFlags struct {
-	nats    string
+	nats    serverFlags
 	json    bool
 	timeout time.Duration
 	why     string
@@ -39,7 +39,7 @@ and _CA name (default: platform). Only the platform's account may do this.`,
 			return usagef("sparring fleet: want ls, top, pause, drain, resume or abort (see %s --help)", c.CommandPath())
 		},
 	}
-	natsFlag(c, &f.nats)
+	f.nats.add(c)
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
 	c.PersistentFlags().DurationVar(&f.timeout, "timeout", 2*time.Second, "how long to wait for answers")
 	c.AddCommand(fleetList(&f), fleetTop(&f), fleetAbort(&f),
@@ -51,7 +51,7 @@ and _CA name (default: platform). Only the platform's account may do this.`,
 
 // operator connects as the operator. Call done at the end.
 func (f *fleetFlags) operator(c *cobra.Command) (ctx context.Context, op *protocol.Operator, done func(), err error) {
-	s, err := platformSettings(f.nats)
+	s, err := platformSettings(&f.nats)
 	if err != nil {
 		return nil, nil, nil, err
 	}

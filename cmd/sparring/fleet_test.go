@@ -291,14 +291,14 @@ func (h *fleet) recorded(url string) map[protocol.GameID]uint64 {
 	h.t.Helper()
 	js, done := h.jetStream(url)
 	defer done()
-	st, err := js.Stream(h.ctx, "sparring_records")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	info, err := st.Info(h.ctx, jetstream.WithSubjectFilter("sparring.record.>"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	var info *jetstream.StreamInfo
+	h.wait("the stream of records", func() bool { // a server of a cluster may not serve it yet
+		st, err := js.Stream(h.ctx, "sparring_records")
+		if err == nil {
+			info, err = st.Info(h.ctx, jetstream.WithSubjectFilter("sparring.record.>"))
+		}
+		return err == nil
+	})
 	counts := map[protocol.GameID]uint64{}
 	for subject, n := range info.State.Subjects {
 		counts[protocol.GameID(subject[strings.LastIndex(subject, ".")+1:])] += n

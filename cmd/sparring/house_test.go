@@ -34,8 +34,10 @@ var imports = map[string][]string{
 	// A table has the page's words for refused moves, openings and ends of games.
 	"lab/otb": {"lab", "pipe", "engine", "record", "protocol", "game", "arena/web/static$", "arena/web/view$"},
 
-	"protocol":          {"protocol$", "game$", "game/clock$"}, // moves are text
-	"protocol/embedded": {"protocol", "game$", "game/clock$", "configs"},
+	"protocol":             {"protocol$", "game$", "game/clock$"}, // moves are text
+	"protocol/natsconf":    {"protocol/natsconf", "configs"},
+	"protocol/embedded":    {"protocol", "game$", "game/clock$", "configs"},
+	"protocol/credentials": {"protocol", "game$", "game/clock$", "game/gametest$", "configs"},
 
 	"record":             {"record", "protocol$", "game$", "game/clock$"},
 	"record/format":      {"record", "protocol$", "game"},

@@ -27,7 +27,10 @@ import (
 
 // ladderFlags say which ladder is meant.
 type ladderFlags struct {
-	nats, data string
+	nats        serverFlags
+	data, login string
+
+	as login // of the file that login names
 }
 
 func ladderCommand() *cobra.Command {
@@ -38,18 +41,46 @@ func ladderCommand() *cobra.Command {
 		Long: `Put an engine on a ladder of rated games. "sparring ladder join" alone is enough: if
 no ladder runs with the data of --data, it starts one in its own process, with a page,
 and ten levels of the game as opponents. Other engines join that one by the same
-command in other terminals, and with --nats engines on other machines join a platform.`,
+command in other terminals. On other machines --login joins the ladder of
+"sparring up --ladder --teams", and --nats that of a platform.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			switch {
+			case f.login == "":
+			case f.nats.given():
+				err = usagef("--login: names a server and its user, as --nats and --creds do; want one of them")
+			default:
+				if f.as, err = readLogin(f.login); err != nil {
+					err = usagef("--login: %w", err)
+				}
+			}
+			return err
+		},
 	}
-	natsFlag(c, &f.nats)
+	f.nats.add(c)
+	c.PersistentFlags().StringVar(&f.login, "login", "", "file with server, user and password, as \"sparring up --ladder --teams\" writes it for each team")
 	c.PersistentFlags().StringVar(&f.data, "data", "data", "data directory: of the ladder on this machine, and for records")
 	c.AddCommand(ladderJoin(&f), ladderLevels(&f), ladderShow(&f))
 	return c
 }
 
+// server returns the URL of the server that the flags or the environment name; "" if
+// the ladder is one of this machine.
+func (f *ladderFlags) server() string {
+	return cmp.Or(f.as.url, f.nats.url, os.Getenv("SPARRING_NATS_URL"))
+}
+
 // remote reports whether the flags or the environment name a server.
-func (f *ladderFlags) remote() bool { return cmp.Or(f.nats, os.Getenv("SPARRING_NATS_URL")) != "" }
+func (f *ladderFlags) remote() bool { return f.server() != "" || f.nats.given() }
+
+// user returns the user for a server: that of the login, the credentials, the URL or the
+// environment; "" if none names one.
+func (f *ladderFlags) user() string {
+	inURL, _, _ := protocol.URLUser(f.server())
+	as := protocol.Connection{User: cmp.Or(inURL, os.Getenv("SPARRING_NATS_USER")), Creds: cmp.Or(f.nats.creds, os.Getenv("SPARRING_NATS_CREDS"))}
+	return cmp.Or(f.as.user, as.WithUser().User)
+}
 
 // reach connects to the ladder that the flags name: on a server, as the user in its URL,
 // that of the environment, or the one given; otherwise the one that runs with the data,
@@ -59,13 +90,14 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	if err := configs.FromEnv(configs.Prefix, &cfg); err != nil {
 		return nil, subjects, "", usagef("settings:\n%w", err)
 	}
+	f.nats.override(&cfg.NATS.URL, &cfg.NATS.Password, &cfg.NATS.Creds, &cfg.NATS.CA)
 	to := cfg.Connection(log)
 	if f.remote() {
-		to.URL = cmp.Or(f.nats, cfg.NATS.URL)
-		to.User = cmp.Or(os.Getenv("SPARRING_NATS_USER"), user)
-		if inURL, _, ok := protocol.URLUser(to.URL); ok {
-			to.User = inURL
+		to.User = cmp.Or(f.user(), user)
+		if f.as.password != "" {
+			to.URL, to.Password, to.Creds = f.as.url, f.as.password, ""
 		}
+		to = to.WithUser()
 	} else {
 		d, ok, err := findDoor(f.data)
 		if err != nil {
@@ -109,13 +141,22 @@ each the command prints the result and the engine's rating with its error (95 %)
 The ladder is that of --nats, or else the one that runs on this machine with the data
 of --data. If there is none, it is started in this process: a NATS server, a platform
 with its page, and the ten levels of the game, whose ratings are their measured
-strength. --clock, --rules and --http are for that case.
+strength. --clock, --rules and --http are for that case. On a ladder of --nats the
+engine's id is the name of the user, who may act for no other; --name is what people
+read. The password belongs into SPARRING_NATS_PASSWORD: everybody on this machine can
+read a command line.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at
-once. With --games it leaves after so many games. Two sentences sum up what it did.`,
+once, and the game is lost unless this command is given again within a minute. With --games it leaves after so many games. Two sentences sum up what it did.
+
+A ladder that this command has started ends with it. It starts no more games from the
+first Ctrl-C or the last of --games on, and waits for the running games of others; Ctrl-C
+again cuts these off. A command that plays on the ladder of another ends with exit code 1
+if that is gone: some seconds after it has ended, a minute after it was killed, and with
+--nats after five minutes without an answer.`,
 		Example: `  sparring ladder join --engine uci:fairy-stockfish --game xiangqi --games 20
   sparring ladder join --engine gomocup:./pbrain-ten --name "Team Ten" --clock 10+0.1
-  sparring ladder join --engine "ucci:C:\Program Files\eleeye\eleeye.exe" --nats nats://red:PASSWORD@ladder.example.org`,
+  sparring ladder join --engine "ucci:C:\Program Files\eleeye\eleeye.exe" --nats nats://red@ladder.example.org`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t, err := f.team(c)
@@ -130,7 +171,7 @@ once. With --games it leaves after so many games. Two sentences sum up what it d
 	}
 	c.Flags().StringVar(&f.engine, "engine", "", "spec of the engine, such as uci:./my-engine (required)")
 	c.Flags().StringVar(&f.game, "game", "", anyGame()+"; may be left out if engines of the protocol play just one")
-	c.Flags().StringVar(&f.name, "name", "", "name on the ladder, in any script (default: the user of --nats, or the program's name)")
+	c.Flags().StringVar(&f.name, "name", "", "name on the ladder, in any script (default: the program's name, and with --nats the name of the user)")
 	c.Flags().IntVar(&f.games, "games", 0, "leave after so many games; 0: at Ctrl-C")
 	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of a ladder that this command starts")
 	c.Flags().StringVar(&f.rules, "rules", "", "rule set of a ladder that this command starts (default: the game's)")
@@ -181,9 +222,14 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 		}
 	}
 	name := f.name
-	if name == "" && f.remote() {
-		user, _, _ := protocol.URLUser(f.nats)
-		name = cmp.Or(user, os.Getenv("SPARRING_NATS_USER"))
+	if user := f.user(); f.remote() && user != "" { // who may act only for the player of its name
+		if t.id = protocol.PlayerID(user); protocol.CheckID("player", t.id) != nil {
+			return nil, usagef("the user %q of the server can't be a player: want 1 to 32 of a-z 0-9 _ -", user)
+		}
+		if name != "" && name != user {
+			t.display = name
+		}
+		return t, nil
 	}
 	if name == "" {
 		name = strings.TrimPrefix(spec.String(), playerspec.Self+":")
@@ -228,6 +274,9 @@ func (f *joinFlags) run(c *cobra.Command, t *team) error {
 		if err == nil {
 			defer logFile.Close()
 			defer nc.Close()
+			if !f.remote() {
+				t.left = hasEnded(f.data)
+			}
 			if t.hosts != "" {
 				t.screen.say("note: the ladder runs already; %s are ignored", t.hosts)
 			}
@@ -278,7 +327,7 @@ func ladderLevels(l *ladderFlags) *cobra.Command {
 unless the environment or --nats names another). The ladder should know them as its
 anchors: an arena with SPARRING_LADDER_LEVELS=true, or "sparring up --ladder", which
 has them already, as has a ladder that "sparring ladder join" has started.`,
-		Example: `  sparring ladder levels --game xiangqi --nats nats://bots:PASSWORD@127.0.0.1:4222`,
+		Example: `  sparring ladder levels --game xiangqi --nats nats://127.0.0.1:4222   # the password in SPARRING_NATS_PASSWORD`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, g := range games {
@@ -312,7 +361,17 @@ has them already, as has a ladder that "sparring ladder join" has started.`,
 			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer cancel()
 			defer obeySignals(b, cancel, log)()
-			return b.Run(ctx)
+			if l.remote() {
+				return b.Run(ctx)
+			}
+			gone := make(chan error, 1)
+			go func() {
+				gone <- awaitGone(ctx, b.Silence, nc.ConnectedUrlRedacted(), hasEnded(l.data))
+				cancel()
+			}()
+			err = b.Run(ctx)
+			cancel()
+			return errors.Join(err, <-gone)
 		},
 	}
 	c.Flags().StringSliceVar(&games, "game", nil, anyGame()+", or several, separated by commas (default: all)")
@@ -329,7 +388,7 @@ func ladderShow(l *ladderFlags) *cobra.Command {
 is that of --nats, or the one that runs on this machine with the data of --data.
 Ratings marked = are those of levels, which are the scale and do not change.`,
 		Example: `  sparring ladder show --game xiangqi
-  sparring ladder show --nats nats://red:PASSWORD@ladder.example.org --json`,
+  sparring ladder show --nats nats://red@ladder.example.org --json   # the password in SPARRING_NATS_PASSWORD`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, g := range games {

@@ -65,3 +65,70 @@ func TestLadderRejoined(t *testing.T) {
 		t.Errorf("a game was lost:\n%s", p.out)
 	}
 }
+
+// The ladder that a process hosts ends with the games of others: at Ctrl-C nobody is
+// paired any more, and the running ones are played to their ends. Ctrl-C again ends it at
+// once and says whose games it cuts off. Who plays there notices, and ends.
+func TestLadderHostLeaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes and plays games")
+	}
+	h := newFleet(t)
+	data := filepath.Join(h.dir, "data")
+	// A second engine, in a game with a level that lasts some seconds.
+	begin := func() (host, guest *process) {
+		host = h.start("host", "sparring", "ladder", "join", "--engine", "uci:broken-engine,arg=fine", "--game", "amazons", "--clock", "5+0.1", "--http", "", "--data", data, "--name", "host")
+		host.run()
+		h.wait("the ladder", func() bool { _, ok, err := findDoor(data); return ok && err == nil })
+		guest = h.start("guest", "sparring", "ladder", "join", "--engine", "self", "--game", "amazons", "--data", data, "--name", "guest")
+		guest.run()
+		h.wait("a game of the second engine with a level", func() bool {
+			lines := strings.Split(strings.TrimSpace(guest.out.String()), "\n")
+			last := lines[len(lines)-1]
+			return strings.HasSuffix(last, "  starts") && strings.Contains(last, "amazons-level-")
+		})
+		return host, guest
+	}
+	gone := func(guest *process) {
+		t.Helper()
+		guest.slain = true // its exit code is no fault
+		select {
+		case <-guest.done:
+		case <-time.After(patience):
+			t.Fatal("the other engine's process does not end")
+		}
+		if code := guest.cmd.ProcessState.ExitCode(); code != exitFailed {
+			t.Errorf("the other engine's process ends with exit code %d, want %d", code, exitFailed)
+		}
+		if out := guest.out.String(); strings.Count(out, "has ended\n") != 1 || !strings.Contains(out, "sparring: the ladder at nats://127.0.0.1:") {
+			t.Errorf("it does not say that the ladder has ended:\n%s", out)
+		}
+	}
+
+	for tries, waits := 1, false; !waits; tries++ { // unless the host's own game ended last
+		host, guest := begin()
+		starts := strings.Count(guest.out.String(), "  starts")
+		host.end(os.Interrupt)
+		out := host.out.String()
+		waits = strings.Contains(out, "others still play on this ladder, which ends with their games: ")
+		if tries == 4 && !waits || strings.Contains(out, "cut off") {
+			t.Fatalf("the host does not wait for the game of the other:\n%s", out)
+		}
+		gone(guest)
+		out = guest.out.String()
+		if n := strings.Count(out, " against "); n < starts || strings.Count(out, "  starts") != n || strings.Contains(out, "no result") {
+			t.Errorf("%d games began before Ctrl-C, and %d have ended:\n%s", starts, n, out)
+		}
+	}
+
+	host, guest := begin()
+	if err := host.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	h.wait("the host's answer to Ctrl-C", func() bool { return strings.Contains(host.out.String(), "Ctrl-C again ends it at once") })
+	host.end(os.Interrupt)
+	if out := host.out.String(); !strings.Contains(out, "cut off: ") || !strings.Contains(out, "guest") {
+		t.Errorf("the host does not say whose game it cuts off:\n%s", out)
+	}
+	gone(guest)
+}

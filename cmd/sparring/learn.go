@@ -32,7 +32,7 @@ func learnCommand() *cobra.Command {
 		Short: "Tune evaluations and options from games and measure the effects of search techniques",
 		RunE:  func(c *cobra.Command, args []string) error { return subcommand(c, args) },
 	}
-	c.AddCommand(learnTune(), learnMoves(), learnWorth(), learnSPSA())
+	c.AddCommand(learnTune(), learnMoves(), learnTrees(), learnNetwork(), learnWorth(), learnSPSA())
 	return c
 }
 
@@ -134,17 +134,12 @@ func (f *tuneFlags) validate() error {
 
 // model returns the evaluation to fit, and notes in the plan what it starts from.
 func (f *tuneFlags) model() (tune.Model, error) {
-	var from []byte
-	digest := ""
-	if f.from != "" {
-		var err error
-		if from, err = os.ReadFile(f.from); err != nil {
-			return nil, err
-		}
-		digest = fmt.Sprintf("%x", sha256.Sum256(from))[:32]
+	from, digest, err := startingFile(f.from)
+	if err != nil {
+		return nil, err
 	}
 	if f.check != "" && digest != f.plan.From {
-		return nil, fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", f.check, f.plan.From, digest)
+		return nil, otherStart(f.check, f.plan.From, digest)
 	}
 	f.plan.From = digest
 	name, rules := f.plan.Game, f.plan.Rules
@@ -174,31 +169,57 @@ func (f *tuneFlags) model() (tune.Model, error) {
 	return xiangqi.NewLinear(), nil
 }
 
-// gamesFrom reads the sources. Damaged games are an error, because a run must be
-// reproducible from the same files.
+// startingFile reads the file that a fit starts from, and returns its digest; without a
+// path it returns nil and "".
+func startingFile(path string) (data []byte, digest string, err error) {
+	if path == "" {
+		return nil, "", nil
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		return nil, "", err
+	}
+	return data, fmt.Sprintf("%x", sha256.Sum256(data))[:32], nil
+}
+
+// otherStart is the error where --check has a file that was fitted from another one.
+func otherStart(file, from, now string) error {
+	return fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", file, from, now)
+}
+
+// gamesFrom reads the sources.
 func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
 	games := &tune.Games{}
+	err := eachGame(c, sources, func(r *record.Record) error { return games.Add(r, name) })
+	if err != nil {
+		return nil, err
+	}
+	if games.Left > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
+	}
+	return games, nil
+}
+
+// eachGame calls add for each game of the sources. Damaged games are an error, because
+// a run must be reproducible from the same files.
+func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error) error {
 	for _, path := range sources {
 		all, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for r, err := range all {
 			if err == nil {
 				err = c.Context().Err()
 			}
 			if err == nil {
-				err = games.Add(r, name)
+				err = add(r)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
 	}
-	if games.Left > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
-	}
-	return games, nil
+	return nil
 }
 
 // termsOf returns the first lines of those files of the sources that are result

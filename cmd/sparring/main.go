@@ -109,6 +109,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		arenaCommand(),
 		botCommand(),
 		fleetCommand(),
+		credentialsCommand(),
 		ladderCommand(),
 		recordsCommand(),
 		positionCommand(),

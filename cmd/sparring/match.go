@@ -48,7 +48,7 @@ type matchFlags struct {
 	over          string
 	log           string
 	plot          string
-	nats          string
+	nats          serverFlags
 	wait          bool
 	event         string
 	errs          io.Writer     // what self:as=NAME finds
@@ -98,7 +98,7 @@ settings, and 1 for any other failure or an interruption.`,
 			ctx := c.Context()
 			if f.over == overNATS {
 				var done func()
-				if ctx, done, err = platformBackend(c, plan, f.nats, f.wait); err != nil {
+				if ctx, done, err = platformBackend(c, plan, &f.nats, f.wait); err != nil {
 					return err
 				}
 				defer done()
@@ -119,7 +119,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
 	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
 	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")
-	natsFlag(c, &f.nats)
+	f.nats.add(c)
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
 	return c
 }

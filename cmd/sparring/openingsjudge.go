@@ -42,7 +42,10 @@ func judgeOpeningsCommand() *cobra.Command {
 openings convert reads, under each rule set of the file. An opening is even if the winning probability is within --bound of
 one half for every engine under every rule set. The table shows, for each opening,
 the evaluation of the side to move that is furthest from even, in the engine's own
-points; M7 is the end of the game in 7 plies. Other protocols than UCI with
+points; M7 is the end of the game in 7 plies. Several engines are asked in the order
+given, and the next one only if all before it consider the opening even; below the
+table stands how many each of them was asked about, how many it found even, and the
+mean distance of its winning probabilities from one half. Other protocols than UCI with
 UCI_ShowWDL have no winning probability: it is computed from the points by the
 Elo formula, so that 100 points are 64 %.
 
@@ -119,6 +122,9 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	}
 	even, judged, err := f.judge(c, panel, set, table)
 	if err != nil {
+		if f.json != "" && judged > 0 {
+			err = fmt.Errorf("%w; run the same command to resume", err)
+		}
 		return err
 	}
 	summary := fmt.Sprintf("%d of %d openings are even: a winning probability within %.4g of one half", len(even), judged, panel.Bound)
@@ -138,10 +144,17 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 			return fmt.Errorf("%s: %w", e.Spec, err)
 		}
 		d := e.Game.Describe()
-		names = append(names, strings.TrimSpace(d.Name+" "+d.Build))
+		name := strings.TrimSpace(d.Name + " " + d.Build)
+		switch {
+		case d.Nodes > 0:
+			name += fmt.Sprintf(" (%d nodes)", d.Nodes)
+		case d.Depth > 0:
+			name += fmt.Sprintf(" (depth %d)", d.Depth)
+		}
+		names = append(names, name)
 	}
 	return writeOpenings(c, &openings.Set{
-		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, %v each: %s.", strings.Join(names, " and "), f.time, summary)),
+		Notes: append(set.Notes, fmt.Sprintf("Judged by %s, at most %v each: %s.", strings.Join(names, " and "), f.time, summary)),
 		Rules: set.Rules, Openings: even,
 	}, f.out)
 }
@@ -194,6 +207,10 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 	defer screen.clear()
 	every := max(len(set.Openings)/maxLines, 1) // without a terminal or a table
 	several := len(panel.Engines)*len(panel.Rules) > 1
+	counts := judgeCounts{}
+	for _, spec := range f.engines {
+		counts[spec] = &judgeCount{}
+	}
 	fmt.Fprintln(out, "even   score   chance  depth  opening")
 	for _, o := range set.Openings {
 		if f.keep > 0 && len(even) >= f.keep {
@@ -205,24 +222,64 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 		verdicts, ok, err := panel.Judge(c.Context(), o)
 		if errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("interrupted after %d openings", judged)
-			if f.json != "" {
-				err = fmt.Errorf("%w; run the same command to resume", err)
-			}
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, judged, err
 		}
 		judged++
 		if ok {
 			even = append(even, o)
 		}
+		counts.add(verdicts, ok)
 		worst := slices.MaxFunc(verdicts, func(a, b openings.Verdict) int {
 			return cmp.Compare(math.Abs(a.Chance-0.5), math.Abs(b.Chance-0.5))
 		})
 		screen.clear()
 		fmt.Fprint(out, verdictLine(panel.Rules[0].Game, worst, ok, several))
 	}
-	return even, judged, nil
+	return even, judged, counts.write(out, f.engines)
+}
+
+// judgeCount says what an engine thinks of the openings that it was asked about.
+type judgeCount struct {
+	asked, even int // openings
+	verdicts    int // one for each rule set
+	off         float64
+}
+
+// judgeCounts has the counts by engine.
+type judgeCounts map[string]*judgeCount
+
+// add counts an opening. Only its last verdict may be that it is not even.
+func (j judgeCounts) add(verdicts []openings.Verdict, even bool) {
+	last := ""
+	for _, v := range verdicts {
+		n := j[v.Engine]
+		n.verdicts++
+		n.off += math.Abs(v.Chance - 0.5)
+		if v.Engine != last {
+			n.asked++
+			n.even++
+		}
+		last = v.Engine
+	}
+	if !even {
+		j[last].even--
+	}
+}
+
+// write prints the counts of several engines.
+func (j judgeCounts) write(out io.Writer, engines []string) error {
+	if len(engines) < 2 {
+		return nil
+	}
+	t := table{{"engine", "asked", "even", "from even, on average"}}
+	for _, spec := range engines {
+		n := j[spec]
+		t.add(spec, n.asked, n.even, fmt.Sprintf("%.1f %%", 100*n.off/float64(max(n.verdicts, 1))))
+	}
+	fmt.Fprintln(out)
+	return t.write(out)
 }
 
 // verdictLine formats a verdict for the table; by adds who has given it.

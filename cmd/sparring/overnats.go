@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,14 +17,14 @@ const overNATS = "nats"
 // platformBackend lets the plan's games be played on the platform that --nats or the
 // environment names, as for the arena command. The match is to be run with ctx. Call
 // done after it.
-func platformBackend(c *cobra.Command, plan *match.Plan, server string, wait bool) (ctx context.Context, done func(), err error) {
+func platformBackend(c *cobra.Command, plan *match.Plan, server *serverFlags, wait bool) (ctx context.Context, done func(), err error) {
 	var s arenaSettings
 	unknown, err := load(&s)
 	if err != nil {
 		return nil, nil, err
 	}
 	newLog(c.ErrOrStderr(), "warn", unknown...) // which warns of them
-	s.NATS.URL = cmp.Or(server, s.NATS.URL)
+	s.connectTo(server)
 	nc, ctx, done, err := s.dial(c, "sparring match", wait)
 	if err != nil {
 		return nil, nil, err

@@ -314,22 +314,29 @@ func (p *process) end(s os.Signal) {
 // servers of a test have the same data.
 func (h *fleet) startNATS(port int) (p *process, url string) {
 	h.t.Helper()
-	if port == 0 {
-		port = -1
-	}
 	conf, err := filepath.Abs(filepath.Join(root, "configs/nats.conf"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	return h.startServer(h.dir, conf, port)
+}
+
+// startServer starts a server with a configuration in a directory, where its data is.
+func (h *fleet) startServer(dir, conf string, port int) (p *process, url string) {
+	h.t.Helper()
+	if port == 0 {
+		port = -1
+	}
 	ports := h.t.TempDir() // where the server writes its ports
 	p = h.start("nats-server", "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "-1", "--ports_file_dir", ports)
-	p.cmd.Dir = h.dir // where the configuration's data/nats is to be
+	p.cmd.Dir = dir
 	for _, user := range []string{"platform", "bots", "guest", "watch"} {
 		p.with("SPARRING_" + strings.ToUpper(user) + "_PASSWORD=" + password(user))
 	}
 	p.run()
 	var listens struct {
 		NATS []string `json:"nats"`
+		TLS  []string `json:"tls"`
 	}
 	h.wait("the NATS server listens", func() bool {
 		files, err := filepath.Glob(filepath.Join(ports, "*.ports"))
@@ -337,9 +344,9 @@ func (h *fleet) startNATS(port int) (p *process, url string) {
 			return false
 		}
 		data, err := os.ReadFile(files[0])
-		return err == nil && json.Unmarshal(data, &listens) == nil && len(listens.NATS) > 0
+		return err == nil && json.Unmarshal(data, &listens) == nil && len(listens.NATS)+len(listens.TLS) > 0
 	})
-	return p, listens.NATS[0]
+	return p, append(listens.NATS, listens.TLS...)[0]
 }
 
 // wait waits for a condition, as long as no process fails.
@@ -371,6 +378,7 @@ type spectator struct {
 	plies map[protocol.GameID]int // at the call of heldBy
 	taken int                     // seats taken by another instance
 	gaps  bool                    // events may be missed
+	each  func(protocol.Event)    // called with every event; nil: not
 }
 
 type seatOf struct {
@@ -380,12 +388,27 @@ type seatOf struct {
 
 func (h *fleet) watch(url string) *spectator {
 	h.t.Helper()
-	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "spectator", User: "watch", Password: password("watch"), Log: zerolog.Nop()})
+	return h.watchAs(protocol.Connection{URL: url, Name: "spectator", User: "watch", Password: password("watch")})
+}
+
+// watchAs is watch for another user.
+func (h *fleet) watchAs(c protocol.Connection) *spectator {
+	h.t.Helper()
+	s := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	s.connect(h, c)
+	return s
+}
+
+// connect lets the spectator follow the games over one more connection.
+func (s *spectator) connect(h *fleet, c protocol.Connection) {
+	h.t.Helper()
+	c.Log = zerolog.Nop()
+	nc, err := protocol.Connect(c)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(nc.Close)
-	s := &spectator{nc: nc, last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}}
+	s.nc = nc
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
 		h.t.Fatal(err)
@@ -399,6 +422,12 @@ func (h *fleet) watch(url string) *spectator {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		before, known := s.last[e.Game]
+		if s.gaps && known && e.Index <= before.Index {
+			return // over another connection before
+		}
+		if s.each != nil {
+			s.each(e)
+		}
 		if !s.gaps && known && e.Index != before.Index+1 {
 			h.t.Errorf("game %s: event %d follows %d", e.Game, e.Index, before.Index)
 		}
@@ -413,7 +442,6 @@ func (h *fleet) watch(url string) *spectator {
 	if err := nc.Flush(); err != nil {
 		h.t.Fatal(err)
 	}
-	return s
 }
 
 // count counts games by their last event.

@@ -30,7 +30,10 @@ func newProgress(out io.Writer, p *match.Plan) *progress {
 }
 
 // game counts a finished game. It is not called concurrently.
-func (p *progress) game(s *match.Standing, _ *match.Game) {
+func (p *progress) game(s *match.Standing, g *match.Game) {
+	if text := g.StallText(); text != "" {
+		p.screen.say("%s", text)
+	}
 	if p.before < 0 {
 		p.before = s.Games - 1
 	}

@@ -30,14 +30,15 @@ func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive holds the flags that select the records.
 type archive struct {
-	data, nats string
-	wait       bool
+	data string
+	nats serverFlags
+	wait bool
 }
 
 func (a *archive) flags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringVar(&a.data, "data", "data", "data directory; the records are in its folder records")
-	natsFlag(c, &a.nats)
+	a.nats.add(c)
 	f.Lookup("nats").Usage = "read the platform's records from this NATS server instead, as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default: platform)"
 	f.BoolVar(&a.wait, "wait", false, "with --nats: wait for the platform if it is not there yet")
 }
@@ -46,18 +47,18 @@ func (a *archive) flags(c *cobra.Command) {
 // record a game, oldest first. Damaged ones are reported and skipped.
 func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, error) {
 	switch {
-	case a.nats != "" && len(sources) > 0:
+	case a.nats.given() && len(sources) > 0:
 		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
 	case len(sources) > 0:
 		return gather(inSources(sources), c.ErrOrStderr())
-	case a.nats == "":
+	case !a.nats.given():
 		games, err := gather(record.All(recordsDir(a.data)), c.ErrOrStderr())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil // no records yet
 		}
 		return games, err
 	}
-	s, err := platformSettings(a.nats)
+	s, err := platformSettings(&a.nats)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.nats, readTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", nc.ConnectedUrlRedacted(), readTime))
 	defer cancel()
 	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
 	if ctx.Err() != nil {
@@ -84,7 +85,7 @@ const readTime = time.Minute
 
 // find returns the record of a game in the sources, or without any in the archive.
 func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
-	if a.nats == "" && len(sources) == 0 {
+	if !a.nats.given() && len(sources) == 0 {
 		return record.Find(recordsDir(a.data), id)
 	}
 	games, err := a.all(c, sources)

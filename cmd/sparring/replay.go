@@ -49,7 +49,7 @@ exit code is 1 if a game that must be reproduced differs.`,
 // recorded returns the games of a file, or the records of one game by all its
 // writers.
 func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (records []*record.Record, err error) {
-	if a.nats != "" {
+	if a.nats.given() {
 		return nil, usagef("records replay: the platform's records lack the players' searches; give a file or the data directory of a player")
 	}
 	games, id := record.All(recordsDir(a.data)), name

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"sparring/arena"
@@ -35,7 +35,9 @@ type scene struct {
 const maxEnded = 64
 
 // start prints what runs and where. The first line begins with the page's address.
-func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, log string) {
+// Guest is the file with the login of the user guest; "" if that can't connect. Teams are
+// the files of those that join from other machines.
+func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, log, guest string, teams []string) {
 	bots := "two bots of each game play the ladder"
 	if f.levels > 0 {
 		bots = "ten levels of each game wait for people; " + bots
@@ -66,8 +68,11 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 		}
 		s.screen.say("  join     sparring ladder join%s --engine SPEC --game GAME, in other terminals of this machine; sparring ladder show%s", data, data)
 	}
-	if f.port != embedded.NoPort && f.team == nil {
-		s.screen.say("  join     %s as user guest, password %s", srv.URL(), srv.Password("guest"))
+	if guest != "" {
+		s.screen.say("  join     %s as user guest, with the settings in %s", srv.URL(), guest)
+	}
+	for _, file := range teams {
+		s.screen.say("  team     copy %s to the team's machine; there: sparring ladder join --login %s --engine SPEC --game GAME", file, filepath.Base(file))
 	}
 	s.screen.say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
 	if f.team == nil {
@@ -193,15 +198,13 @@ func (s *scene) round(r arena.Round) {
 func (s *scene) standings(heading string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n", heading)
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  game\tspeed\tplayer\trating\t+-\tgames\twon\tdrawn\tlost")
+	t := table{{"  game", "speed", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
 	for _, g := range catalog.Games() {
 		for _, p := range s.arena.Standings(g.Name) {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%.0f\t%.0f\t%d\t%d\t%d\t%d\n", g.Name, p.Speed, p.Player,
-				p.Rating.Rating, p.Error(), p.Games, p.Wins, p.Draws, p.Losses)
+			t.add("  "+g.Name, p.Speed, p.Player, fmt.Sprintf("%.0f", p.Rating.Rating), fmt.Sprintf("%.0f", p.Error()), p.Games, p.Wins, p.Draws, p.Losses)
 		}
 	}
-	t.Flush() // a strings.Builder never fails
+	t.write(&b) // a strings.Builder never fails
 	return b.String()
 }
 
@@ -214,13 +217,11 @@ func (s *scene) finish(records string, played bool) {
 	if played {
 		var b strings.Builder
 		fmt.Fprintf(&b, "\nresults of round %d\n", last.Number)
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "  game\tfirst\tsecond\tresult\treason\tplies\tid")
+		t := table{{"  game", "first", "second", "result", "reason", "plies", "id"}}
 		for _, p := range last.Pairings {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", p.Terms.Game, p.Players[game.First], p.Players[game.Second],
-				p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
+			t.add("  "+p.Terms.Game, p.Players[game.First], p.Players[game.Second], p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
 		}
-		t.Flush()
+		t.write(&b)
 		s.screen.say("%s", b.String())
 	}
 	s.screen.say("records: %s", records)

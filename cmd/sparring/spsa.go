@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -329,8 +328,7 @@ func (f *spsaFlags) report(c *cobra.Command, t *spsa.Tuning) error {
 		fmt.Fprintf(out, ", %s not counted", count(bad, "pair", "pairs"))
 	}
 	fmt.Fprintf(out, "; rate %g\n\n", t.Rate)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PARAMETER\tSTART\tNOW\tBOUNDS\tSTEP\tTHE HIGHER VALUE SCORED")
+	rows := table{{"PARAMETER", "START", "NOW", "BOUNDS", "STEP", "THE HIGHER VALUE SCORED"}}
 	var start []float64
 	var notes []string
 	for i, p := range t.Params {
@@ -338,12 +336,12 @@ func (f *spsaFlags) report(c *cobra.Command, t *spsa.Tuning) error {
 		v := t.Values()[i]
 		higher := t.Higher(i, 0, n)
 		low, high := higher.Interval()
-		fmt.Fprintf(w, "%s\t%s\t%s\t%g to %g\t%g\t%.1f %% (%.1f to %.1f)\n", p.Name, p.Text(p.Start), p.Text(v), p.Min, p.Max, p.Step, 100*higher.Score(), 100*low, 100*high)
+		rows.add(p.Name, p.Text(p.Start), p.Text(v), fmt.Sprintf("%g to %g", p.Min, p.Max), p.Step, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*higher.Score(), 100*low, 100*high))
 		if bound, at := p.AtBound(v); at {
 			notes = append(notes, fmt.Sprintf("%s is at its bound %g: better values may lie beyond it", p.Name, bound))
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := rows.write(out); err != nil {
 		return err
 	}
 	for _, note := range notes {

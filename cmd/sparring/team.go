@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
@@ -37,6 +38,9 @@ type team struct {
 	games   int // to play; 0: until interrupted
 	ponder  bool
 	hosts   string // flags for a ladder that is started here, and that were given
+
+	hosting bool        // the ladder runs in this process
+	left    func() bool // whether the ladder of another process on this machine has ended; nil: it is elsewhere
 
 	screen      *display
 	interrupted <-chan struct{} // by Ctrl-C
@@ -85,12 +89,54 @@ func playerOf(name string) (protocol.PlayerID, error) {
 	return p, protocol.CheckID("player", p)
 }
 
-// settings returns those of the team's bot, and writes its profile, which "sparring bot"
-// understands too.
-func (t *team) settings() (cfg bot.Config, err error) {
-	if err := configs.FromEnv(configs.Prefix, &cfg); err != nil {
-		return cfg, usagef("settings:\n%w", err)
+// profile is the file of the team's profile, which "sparring bot" understands too.
+func (t *team) profile() string {
+	return filepath.Join(t.data, fmt.Sprintf("ladder-%s-%s.json", t.id, t.game))
+}
+
+// claim writes the profile, and keeps processes with other engines from playing the game
+// as the same player until release is called. Before is another engine that did so until
+// now; "": none.
+func (t *team) claim() (before string, release func(), err error) {
+	before = t.lastEngine()
+	lock := flock.New(t.profile() + ".lock")
+	alone, err := lock.TryLock()
+	if err == nil && !alone {
+		if before != t.engine {
+			lock.Close()
+			return "", nil, fmt.Errorf("another engine plays %s as %s already: %s; give this one another --name", t.game, t.name(), before)
+		}
 	}
+	if err == nil {
+		err = t.writeProfile()
+	}
+	if err == nil && alone {
+		err = lock.Unlock()
+	}
+	if err == nil {
+		_, err = lock.TryRLock() // the other process may end before we do
+	}
+	if err != nil {
+		lock.Close()
+		return "", nil, dataError(t.data, "profile", err)
+	}
+	if before == t.engine {
+		before = ""
+	}
+	return before, func() { lock.Close() }, nil
+}
+
+// lastEngine returns the engine that played last as this player; "" if none did.
+func (t *team) lastEngine() string {
+	var file struct{ Players []struct{ Engine string } }
+	data, err := os.ReadFile(t.profile())
+	if err != nil || json.Unmarshal(data, &file) != nil || len(file.Players) != 1 {
+		return ""
+	}
+	return file.Players[0].Engine
+}
+
+func (t *team) writeProfile() error {
 	player := map[string]any{"player": t.id, "games": []string{t.game}, "engine": t.engine, "policy": map[string]string{"rated": "rated"}}
 	if t.display != "" {
 		player["display"] = t.display
@@ -100,12 +146,17 @@ func (t *team) settings() (cfg bot.Config, err error) {
 	}
 	text, err := json.MarshalIndent(map[string]any{"players": []any{player}}, "", "  ")
 	if err != nil {
-		return cfg, err
+		return err
 	}
-	cfg.Profiles = filepath.Join(t.data, "ladder-"+string(t.id)+".json")
-	if err := os.WriteFile(cfg.Profiles, append(text, '\n'), 0o644); err != nil {
-		return cfg, dataError(t.data, "profile", err)
+	return os.WriteFile(t.profile(), append(text, '\n'), 0o644)
+}
+
+// settings returns those of the team's bot, with its profile.
+func (t *team) settings() (cfg bot.Config, err error) {
+	if err := configs.FromEnv(configs.Prefix, &cfg); err != nil {
+		return cfg, usagef("settings:\n%w", err)
 	}
+	cfg.Profiles = t.profile()
 	cfg.Instance, cfg.Data = protocol.InstanceID("ladder-"+protocol.NewID()[:8]), t.data
 	cfg.Slots, cfg.HumanSlots, cfg.Levels, cfg.Analyses, cfg.Ponder, cfg.Match.On = 1, 0, 0, 0, t.ponder, false
 	if err := cfg.Validate(); err != nil {
@@ -133,6 +184,11 @@ func (t *team) play(ctx context.Context, to protocol.Connection, log zerolog.Log
 // Ctrl-C, and then sums up.
 func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, log zerolog.Logger) error {
 	t.nc, t.subjects, t.ended, t.ends = nc, subjects, make(chan play.Event, 256), map[game.Reason]int{}
+	before, release, err := t.claim()
+	if err != nil {
+		return err
+	}
+	defer release()
 	cfg, err := t.settings()
 	if err != nil {
 		return err
@@ -141,14 +197,14 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	if err != nil {
 		return err
 	}
-	var before protocol.Standing
+	var last protocol.Standing
 	t.due = map[clock.Speed]int{}
 	for _, s := range all {
 		if s.Player != t.id {
 			continue
 		}
-		if t.due[s.Speed] = s.Games; s.Games > before.Games {
-			before, t.speed = s, s.Speed
+		if t.due[s.Speed] = s.Games; s.Games > last.Games {
+			last, t.speed = s, s.Speed
 		}
 	}
 	b, done, err := newBotWith(nc, cfg, bot.Deps{Guest: true, Log: log, Observe: t.observe})
@@ -159,7 +215,10 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	t.mu.Lock()
 	t.bot = b
 	t.mu.Unlock()
-	t.introduce(before)
+	t.introduce(last)
+	if before != "" && last.Games > 0 {
+		t.screen.say("note: those games were another engine's, %s, whose rating goes on with this one; another --name begins anew", before)
+	}
 	life, end := context.WithCancel(ctx)
 	defer end()
 	defer obeySignals(b, end, log)()
@@ -173,10 +232,22 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	reporting.Go(func() {
 		select {
 		case <-t.interrupted:
-			t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+			if t.hosting {
+				t.screen.say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
+			} else {
+				t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+			}
 		case <-over:
 		}
 	})
+	var gone error
+	if !t.hosting {
+		reporting.Go(func() {
+			if gone = awaitGone(life, b.Silence, nc.ConnectedUrlRedacted(), t.left); gone != nil {
+				end()
+			}
+		})
+	}
 	reporting.Go(func() {
 		for {
 			select {
@@ -194,22 +265,29 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 		}
 	})
 	err = b.Run(life)
+	end()
 	close(over) // and not t.ended: a game that did not stop in time may end yet
 	reporting.Wait()
 	t.screen.clear()
+	if gone != nil { // nobody says what the rating is
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		t.sumUp(ended)
+		return gone
+	}
 	t.sumUp(ctx)
 	return err
 }
 
 // introduce says who plays where.
-func (t *team) introduce(before protocol.Standing) {
+func (t *team) introduce(last protocol.Standing) {
 	who := t.name()
 	if t.program != "" {
 		who += " (" + t.program + ")"
 	}
 	rated := "has no rating yet"
-	if before.Games > 0 {
-		rated = fmt.Sprintf("is rated %s after %s", ratingText(before), count(before.Games, "game", "games"))
+	if last.Games > 0 {
+		rated = fmt.Sprintf("is rated %s after %s", ratingText(last), count(last.Games, "game", "games"))
 	}
 	until := "until Ctrl-C"
 	if t.games > 0 {

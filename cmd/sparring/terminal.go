@@ -19,20 +19,39 @@ import (
 // told to wait.
 const reachTime = 8 * time.Second
 
-// natsFlag adds --nats, which names the server of a command that connects to one, to a
-// command and those below it.
-func natsFlag(c *cobra.Command, url *string) {
-	c.PersistentFlags().StringVar(url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER:PASSWORD@HOST; empty: SPARRING_NATS_URL")
+// serverFlags say which server a command connects to, and as whom. They stand before the
+// environment.
+type serverFlags struct{ url, creds, ca string }
+
+// add adds the flags to a command and those below it.
+func (f *serverFlags) add(c *cobra.Command) {
+	p := c.PersistentFlags()
+	p.StringVar(&f.url, "nats", "", "NATS server, such as nats://127.0.0.1:4222 or nats://USER@HOST with the password in SPARRING_NATS_PASSWORD; empty: SPARRING_NATS_URL")
+	p.StringVar(&f.creds, "creds", "", "the .creds file of the user, instead of a password; empty: SPARRING_NATS_CREDS")
+	p.StringVar(&f.ca, "ca", "", "the certificate that the server is recognized by; empty: SPARRING_NATS_CA, or the system's")
+}
+
+// given reports whether the flags name a server or a user.
+func (f *serverFlags) given() bool { return f.url != "" || f.creds != "" }
+
+// override puts the flags in the place of settings.
+func (f *serverFlags) override(url, password, creds, ca *string) {
+	*url, *ca = cmp.Or(f.url, *url), cmp.Or(f.ca, *ca)
+	if f.creds != "" {
+		*creds, *password = f.creds, ""
+	} else if _, _, ok := protocol.URLUser(f.url); ok {
+		*creds = ""
+	}
 }
 
 // platformSettings returns the settings of a command at a terminal that connects as the
-// platform's user: those of the environment, with the server of --nats.
-func platformSettings(url string) (*arenaSettings, error) {
+// platform's user: those of the environment, and the flags.
+func platformSettings(f *serverFlags) (*arenaSettings, error) {
 	var s arenaSettings
 	if err := configs.FromEnv(configs.Prefix, &s); err != nil {
 		return nil, usagef("settings:\n%w", err)
 	}
-	s.NATS.URL = cmp.Or(url, s.NATS.URL)
+	s.connectTo(f)
 	return &s, nil
 }
 
@@ -55,9 +74,9 @@ func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats
 // dialServer is dial without a platform: it makes sure only that the checks succeed.
 func (s *arenaSettings) dialServer(c *cobra.Command, name string, wait bool, checks ...func(context.Context, *nats.Conn) error) (nc *nats.Conn, ctx context.Context, done func(), err error) {
 	ctx, cancel := context.WithCancelCause(c.Context())
-	to := s.connection(name, newLog(c.ErrOrStderr(), "warn"))
+	to := s.connection(name, newLog(c.ErrOrStderr(), "warn")).WithUser()
 	to.Denied = func(err error) {
-		cancel(fmt.Errorf("the server denies user %q what the command needs: %w", s.NATS.User, err))
+		cancel(fmt.Errorf("the server denies user %q what the command needs: %w", to.User, err))
 	}
 	reach, stop := ctx, context.CancelFunc(func() {})
 	connect := protocol.Connect

@@ -46,6 +46,7 @@ type upFlags struct {
 	ponder bool
 	events []string
 	ladder bool
+	teams  []string
 
 	team     *team         // plays on the ladder against the levels of its game alone, and ends it all when it has done
 	anyPort  bool          // http may be another port, if that is in use
@@ -107,6 +108,11 @@ clocks unchanged.`,
 			if f.ladder && f.rounds > 0 {
 				return usagef("--ladder: pairs whoever is free; want no --rounds")
 			}
+			if len(f.teams) > 0 {
+				if err := f.checkTeams(c.Flags().Changed("port")); err != nil {
+					return usagef("--teams: %w", err)
+				}
+			}
 			f.anyPort = !c.Flags().Changed("http")
 			return up(c.Context(), c.OutOrStdout(), f, spec)
 		},
@@ -121,6 +127,7 @@ clocks unchanged.`,
 	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
 	c.Flags().IntVar(&f.levels, "levels", 200, "most games at once of the ten levels of each game, which play people, and with --ladder on the ladder; 0: no levels")
 	c.Flags().BoolVar(&f.ladder, "ladder", false, "the levels play on the ladder, too, and \"sparring ladder join\" on this machine finds it")
+	c.Flags().StringSliceVar(&f.teams, "teams", nil, "teams that join the --ladder from other machines in the network, as red,blue: each gets a user, and a file with which it joins")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	return c
 }
@@ -193,10 +200,15 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if address != nil {
 		defer address.Close()
 	}
+	guests := f.port != embedded.NoPort && f.team == nil && len(f.teams) == 0
 	if f.ladder && f.port == embedded.NoPort {
 		f.port = embedded.RandomPort
 	}
-	srv, err := embedded.Start(embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log})
+	serve := embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log}
+	if len(f.teams) > 0 {
+		f.admitTeams(&serve)
+	}
+	srv, err := embedded.Start(serve)
 	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
 		return fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
 	}
@@ -273,10 +285,23 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		}
 		defer closeDoor()
 	}
-	s.start(srv, f, page, health, logFile.Name())
+	guest := ""
+	if guests {
+		guest = filepath.Join(f.data, "guest.env")
+		remove, err := login{srv.URL(), "guest", srv.Password("guest")}.write(guest)
+		if err != nil {
+			return dataError(f.data, "login of guest", err)
+		}
+		defer remove()
+	}
+	teams, err := f.inviteTeams(srv)
+	if err != nil {
+		return dataError(f.data, "logins of the teams", err)
+	}
+	s.start(srv, f, page, health, logFile.Name(), guest, teams)
 	shown.show()
 	if f.team != nil {
-		return upTeam(ctx, f, srv, log, func(ctx context.Context) error {
+		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
 			_, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 			return err
 		})
@@ -289,23 +314,6 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
-}
-
-// upTeam runs a platform until the team has played, or the platform fails. The team
-// handles Ctrl-C.
-func upTeam(ctx context.Context, f upFlags, srv *embedded.Server, log zerolog.Logger, platform func(context.Context) error) error {
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	var running sync.WaitGroup
-	var failure error
-	running.Go(func() {
-		defer end()
-		failure = platform(life)
-	})
-	err := f.team.play(life, srv.Player(embedded.Owner), log)
-	end()
-	running.Wait()
-	return errors.Join(err, failure)
 }
 
 // upBot returns a bot with all shipped players and the levels; for a team the levels of

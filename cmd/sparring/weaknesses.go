@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -235,6 +236,9 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 		fmt.Fprintf(out, "\nNo group of %d is weaker than chance explains.\n", len(r.Groups))
 	default:
 		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance, some group would be called weak in 5 %% of such tables.\n", count(n, "group", "groups"), len(r.Groups))
+		if ofMoves := func(g weakness.Group) bool { return g.Moves > 0 }; f.analyse == "" && slices.ContainsFunc(r.Weak(), ofMoves) {
+			fmt.Fprintln(out, "The players' own scores say so: see with --analyse, and by a match from --positions, whether its moves are bad.")
+		}
 	}
 	return f.printMoves(out, r)
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -299,10 +298,9 @@ func (f *worthFlags) report(out io.Writer, results map[int]screening.Result) err
 		return err
 	}
 	fmt.Fprintf(out, "%d games of %s, each change with probability %g\n\n", 2*len(all), f.player, f.design.Chance)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "CHANGE\tPOINTS PER 100 GAMES\tGAMES WITH IT ON ONE SIDE")
+	rows := table{{"CHANGE", "POINTS PER 100 GAMES", "GAMES WITH IT ON ONE SIDE"}}
 	for _, e := range effects {
-		fmt.Fprintf(w, "%s\t%+.1f ± %.1f\t%d\n", e.Change, 100*e.Worth, 100*e.Error, 2*e.Pairs)
+		rows.add(e.Change, fmt.Sprintf("%+.1f ± %.1f", 100*e.Worth, 100*e.Error), 2*e.Pairs)
 	}
-	return w.Flush()
+	return rows.write(out)
 }

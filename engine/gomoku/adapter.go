@@ -14,7 +14,7 @@ func Adapter() adapter.Adapter {
 		Params:      Params,
 		Length:      60,
 		SelfLoss:    true,
-		Evaluations: wangEvaluations(),
+		Evaluations: append(wangEvaluations(), codesAlone()),
 		Bench:       bench,
 		Openings:    adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
 		Levels:      levels,

@@ -27,6 +27,7 @@ type position struct {
 	rows    [2]int           // counted so far; continuous rules only
 	buried  [][]gomoku.Point // by each stone; continuous rules only
 	prover  *prover          // made when first needed
+	net     *accumulator     // nil: the evaluation is the sum over codes
 }
 
 // nodeState is what is known of a position of the search.
@@ -77,6 +78,9 @@ func New(p game.Position) (search.Position, error) {
 		field: newField(g.Board(), set), toMove: g.ToMove(), key: g.Key()}
 	for c := range gomoku.Colour(2) {
 		a.rows[c] = g.Rows(c)
+	}
+	if n := networkOf(set); n != nil {
+		a.net = newAccumulator(n, g.Board())
 	}
 	now := goesOn
 	switch out := g.Outcome(); {
@@ -220,7 +224,7 @@ func (a *position) Undo(m game.Move) {
 	at := gomoku.Point(m - 1)
 	a.turn()
 	a.key ^= gomoku.StoneKey(at, a.toMove)
-	a.nodes = a.nodes[:len(a.nodes)-1]
+	a.drop()
 	if a.set.Continuous() {
 		a.unscore()
 	}
@@ -283,15 +287,28 @@ func (a *position) Pass() {
 
 // Unpass implements search.Position.
 func (a *position) Unpass() {
-	a.nodes = a.nodes[:len(a.nodes)-1]
+	a.drop()
 	a.turn()
 }
 
+// drop takes back the last node.
+func (a *position) drop() {
+	last := len(a.nodes) - 1
+	a.nodes = a.nodes[:last]
+	if a.net != nil {
+		a.net.valid = min(a.net.valid, last-1)
+	}
+}
+
 // Eval returns the static evaluation: what the empty points are worth by their
-// codes, and who threatens what.
+// codes, who threatens what, and what the network corrects.
 func (a *position) Eval() search.Score {
 	sum := values(a.field.now.value)[a.toMove]
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
+	if a.net != nil {
+		a.net.follow(a.nodes, a.toMove)
+		sum += a.net.value(a.toMove)
+	}
 	return bounded(search.Score(sum/evalUnit) + a.countedRows() + a.places())
 }
 
@@ -321,5 +338,8 @@ func (a *position) Clone() search.Position {
 	c.nodes = slices.Clone(a.nodes)
 	c.buried = slices.Clone(a.buried)
 	c.prover = nil
+	if a.net != nil {
+		c.net = a.net.clone()
+	}
 	return &c
 }

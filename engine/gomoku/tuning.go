@@ -46,6 +46,10 @@ func classNamed(rules string) (ruleClass, error) {
 // file.
 func (l *Linear) Rules() string { return ruleClassNames[l.class] }
 
+// Sides returns 2 if the colours have weights of their own under these rules, and 1
+// otherwise.
+func (l *Linear) Sides() int { return l.class.sides() }
+
 // The layout of a side's weights in a slice of coefficients.
 const (
 	otherAt  = int(gomoku.Kinds) + codes
@@ -92,6 +96,21 @@ func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, qui
 		worth += times * start[i]
 	}
 	return worth, true, nil
+}
+
+// Shipped returns the engine's evaluation of a position without the network of
+// look-ups, for the side to move: what the network is to correct. Quiet and errors are
+// as for Coefficients.
+func (l *Linear) Shipped(g game.Position) (worth search.Score, quiet bool, err error) {
+	a, err := l.adapt(g)
+	if err != nil {
+		return 0, false, err
+	}
+	if node := a.Enter(); node.Over || node.Forced {
+		return 0, false, nil
+	}
+	a.net = nil
+	return a.Eval(), true, nil
 }
 
 func (l *Linear) adapt(g game.Position) (*position, error) {

@@ -41,8 +41,9 @@ func TestEvaluationsConform(t *testing.T) {
 // likes the same own rows better, a defender fears the other's more.
 func TestStyles(t *testing.T) {
 	k := map[string][2]int32{"wang2011": {9, 8}, "wang2011-attack": {12, 8}, "wang2011-defence": {8, 12}}
-	if got := Adapter().EvaluationNames(); len(got) != len(k) {
-		t.Errorf("evaluations %v, want those of %v", got, k)
+	styles := wangEvaluations()
+	if len(styles) != len(k) {
+		t.Errorf("%d styles, want %v", len(styles), k)
 	}
 	judged := 0
 	tenseWalks(t, "gomoku/freestyle-15", 5, func(_ *rand.Rand, g game.Position, a *position) {
@@ -52,7 +53,7 @@ func TestStyles(t *testing.T) {
 		}
 		judged++
 		w := wang2011{position: a}
-		for _, e := range Adapter().Evaluations {
+		for _, e := range styles {
 			want := (k[e.Name][0]*w.stones(a.toMove) - k[e.Name][1]*w.stones(a.toMove.Other())) / (8 * share)
 			if got := e.Adapt(a).Eval(); got != bounded(search.Score(want)) {
 				t.Fatalf("%s: %s is %d, want %d", g, e.Name, got, want)

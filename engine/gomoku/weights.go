@@ -2,6 +2,7 @@ package gomoku
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -14,8 +15,9 @@ import (
 
 // The weights files were written by "sparring learn tune" and "sparring learn
 // moves": the weights that are not zero, the model of the scores, and their origin.
+// The network files are by "sparring learn network".
 //
-//go:embed weights/*.json
+//go:embed weights/*.json weights/*.network
 var weightsFiles embed.FS
 
 // ruleClass is the rules that share weights.
@@ -307,3 +309,31 @@ var shippedTables = func() (all [ruleClasses]func() [2]*pointTable) {
 
 // pointTablesOf returns the shipped tables of a rule set.
 func pointTablesOf(set gomoku.Set) [2]*pointTable { return shippedTables[classOf(set)]() }
+
+// shippedNetworks are those of the classes of rules that have one.
+var shippedNetworks = func() (all [ruleClasses]func() *network) {
+	for r := range ruleClasses {
+		all[r] = sync.OnceValue(func() *network {
+			name := "weights/" + ruleClassNames[r] + ".network"
+			data, err := fs.ReadFile(weightsFiles, name)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			n, err := readNetwork(data, r)
+			if err != nil {
+				panic(fmt.Sprintf("engine/gomoku: %s: %v", name, err))
+			}
+			return n
+		})
+	}
+	return all
+}()
+
+// networkOf returns the network of a rule set, or nil. Under continuous rules counted
+// rows become dead stones, which no network has seen.
+func networkOf(set gomoku.Set) *network {
+	if set.Continuous() {
+		return nil
+	}
+	return shippedNetworks[classOf(set)]()
+}

@@ -190,6 +190,7 @@ func TestCoefficientsAreTheEvaluation(t *testing.T) {
 			}
 			quiet++
 			random.use(a)
+			a = codesAlone().Adapt(a).(*position)
 			sum := 0.0
 			for i, p := range weights {
 				sum += float64(*p.Value) * room[i]

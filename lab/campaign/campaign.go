@@ -71,6 +71,7 @@ type Campaign struct {
 	build   string
 	began   time.Time // of this start; zero: it does not play
 	state   State
+	now     func() time.Time // the time of the day
 
 	mu     sync.Mutex // before that of a match.Match
 	asides []Aside
@@ -105,7 +106,7 @@ func Open(p Plan) (*Campaign, error) { return open(p, true) }
 func Read(p Plan) (*Campaign, error) { return open(p, false) }
 
 func open(p Plan, write bool) (c *Campaign, err error) {
-	c = &Campaign{plan: p, build: engine.Build(), broken: map[[2]string]int{}}
+	c = &Campaign{plan: p, build: engine.Build(), now: time.Now, broken: map[[2]string]int{}}
 	if c.journal, c.log, err = openJournal(p.Dir, p.Name, write); err != nil {
 		return nil, err
 	}

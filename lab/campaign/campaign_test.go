@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sparring/engine"
@@ -315,4 +317,30 @@ func TestUntilEnds(t *testing.T) {
 	if err := journal.Read(filepath.Join(p.Dir, journalName), layout("test", &l)); err != nil || l.last == nil || l.last.Why != Until {
 		t.Errorf("%+v, %v", l.last, err)
 	}
+}
+
+// TestUntilAfterSleep: a machine that slept, in which no timer ran, ends in time.
+func TestUntilAfterSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const asleep = 7 * time.Hour
+		var slept atomic.Int64
+		played := 0
+		p := planOf(filepath.Join(t.TempDir(), "night"), 1000, "1", func(p *Pair, b match.Bout) (game.Seat, engine.FaultKind, error) {
+			if played++; played == 10 {
+				slept.Store(int64(asleep))
+			}
+			time.Sleep(time.Minute)
+			return aWins(p, b)
+		})
+		p.Until = time.Now().Add(asleep)
+		c, err := Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		if err := c.Run(t.Context()); err != nil || c.state != Until || played > 12 {
+			t.Errorf("%s after %d games: %v", c.state, played, err)
+		}
+	})
 }

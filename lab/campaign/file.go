@@ -73,13 +73,13 @@ func (f *File) read(data []byte, conditions []string) error {
 	if err != nil {
 		return err
 	}
-	var players, matches *yaml.Node
+	var matches *yaml.Node // read when the players are known
 	err = strictyaml.Keys{
 		"name":        strictyaml.Text(&f.Name),
 		"title":       strictyaml.Text(&f.Title),
 		"until":       strictyaml.Text(&f.Until),
 		"concurrency": strictyaml.Number(&f.Concurrency),
-		"players":     func(n *yaml.Node) error { players = n; return nil },
+		"players":     strictyaml.Names(f.readPlayer),
 		"matches":     func(n *yaml.Node) error { matches = n; return nil },
 	}.Read(top)
 	switch {
@@ -87,108 +87,77 @@ func (f *File) read(data []byte, conditions []string) error {
 		return err
 	case !ident.MatchString(f.Name):
 		return fmt.Errorf("name %.60q: want letters, digits, dots and hyphens, at most 40: give the key name", f.Name)
-	case players == nil || matches == nil:
+	case f.Players == nil || matches == nil:
 		return errors.New("want players and matches")
 	}
-	if err := f.readPlayers(players); err != nil {
-		return err
-	}
-	return f.readMatches(matches, conditions)
-}
-
-// named calls do for each key of a mapping. A name that stands there twice is an error.
-func named(n *yaml.Node, what string, do func(key, value *yaml.Node) error) error {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		return strictyaml.At(n, fmt.Errorf("%s: want names with values", what))
-	}
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if seen[key.Value] {
-			return strictyaml.At(key, fmt.Errorf("%s: two have the name %q", what, key.Value))
-		}
-		seen[key.Value] = true
-		if err := do(key, n.Content[i+1]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return strictyaml.Read("matches", matches, strictyaml.Names(func(key, value *yaml.Node) error { return f.readMatch(key, value, conditions) }))
 }
 
 // longest is that of a player's name, in characters.
 const longest = 60
 
-func (f *File) readPlayers(n *yaml.Node) error {
-	return named(n, "players", func(key, value *yaml.Node) error {
-		p := Player{Name: key.Value, Line: key.Line}
-		if strings.TrimSpace(p.Name) != p.Name || p.Name == "" || len([]rune(p.Name)) > longest || strings.ContainsFunc(p.Name, func(c rune) bool { return c < ' ' }) {
-			return strictyaml.At(key, fmt.Errorf("player %.80q: want a name of at most %d characters", p.Name, longest))
-		}
-		if err := strictyaml.Text(&p.Spec)(value); err != nil {
-			return strictyaml.At(value, fmt.Errorf("player %s: want a spec, such as self:level=5 or uci:./engine", p.Name))
-		}
-		f.Players = append(f.Players, p)
-		return nil
-	})
+func (f *File) readPlayer(key, value *yaml.Node) error {
+	p := Player{Name: key.Value, Line: key.Line}
+	if strings.TrimSpace(p.Name) != p.Name || p.Name == "" || len([]rune(p.Name)) > longest || strings.ContainsFunc(p.Name, func(c rune) bool { return c < ' ' }) {
+		return strictyaml.At(key, fmt.Errorf("player %.80q: want a name of at most %d characters", p.Name, longest))
+	}
+	if err := strictyaml.Text(&p.Spec)(value); err != nil {
+		return strictyaml.At(value, fmt.Errorf("player %s: want a spec, such as self:level=5 or uci:./engine", p.Name))
+	}
+	f.Players = append(f.Players, p)
+	return nil
 }
 
-func (f *File) readMatches(n *yaml.Node, conditions []string) error {
-	return named(n, "matches", func(key, value *yaml.Node) error {
-		e := Entry{Name: key.Value, Line: key.Line, Kind: match.RoundRobin}
-		if !ident.MatchString(e.Name) {
-			return strictyaml.At(key, fmt.Errorf("match %.60q: want letters, digits, dots and hyphens, at most 40", e.Name))
-		}
-		keys := strictyaml.Keys{
-			"players": func(n *yaml.Node) (err error) { e.Players, err = f.chosen(n); return err },
-			"tournament": func(n *yaml.Node) error {
-				if e.Kind = match.Kind(n.Value); e.Kind != match.RoundRobin && e.Kind != match.Gauntlet {
-					return fmt.Errorf("%.40q: want %s or %s", n.Value, match.RoundRobin, match.Gauntlet)
-				}
-				return nil
-			},
-		}
-		for _, c := range conditions {
-			keys[c] = func(n *yaml.Node) error {
-				var text string
-				err := strictyaml.Text(&text)(n)
-				e.Settings = append(e.Settings, Setting{c, text, n.Line})
-				return err
+func (f *File) readMatch(key, value *yaml.Node, conditions []string) error {
+	e := Entry{Name: key.Value, Line: key.Line, Kind: match.RoundRobin, Players: f.Players}
+	if !ident.MatchString(e.Name) {
+		return strictyaml.At(key, fmt.Errorf("match %.60q: want letters, digits, dots and hyphens, at most 40", e.Name))
+	}
+	keys := strictyaml.Keys{
+		"players": func(n *yaml.Node) error {
+			e.Players = nil
+			return strictyaml.Items(func(item *yaml.Node) error { return f.choose(&e, item) })(n)
+		},
+		"tournament": func(n *yaml.Node) error {
+			if e.Kind = match.Kind(n.Value); e.Kind != match.RoundRobin && e.Kind != match.Gauntlet {
+				return fmt.Errorf("%.40q: want %s or %s", n.Value, match.RoundRobin, match.Gauntlet)
 			}
-		}
-		if err := keys.Read(value); err != nil {
+			return nil
+		},
+	}
+	for _, c := range conditions {
+		keys[c] = func(n *yaml.Node) error {
+			var text string
+			err := strictyaml.Text(&text)(n)
+			e.Settings = append(e.Settings, Setting{c, text, n.Line})
 			return err
 		}
-		if e.Players == nil {
-			e.Players = f.Players
-		}
-		if len(e.Players) < 2 {
-			return strictyaml.At(key, fmt.Errorf("match %s: want at least two players", e.Name))
-		}
-		f.Matches = append(f.Matches, e)
-		return nil
-	})
+	}
+	if err := keys.Read(value); err != nil {
+		return err
+	}
+	if len(e.Players) < 2 {
+		return strictyaml.At(key, fmt.Errorf("match %s: want at least two players", e.Name))
+	}
+	f.Matches = append(f.Matches, e)
+	return nil
 }
 
-// chosen reads the players of a match.
-func (f *File) chosen(n *yaml.Node) (all []Player, err error) {
-	if n.Kind != yaml.SequenceNode {
-		return nil, errors.New("want a list of players' names")
-	}
-	for _, item := range n.Content {
-		at := slices.IndexFunc(f.Players, func(p Player) bool { return p.Name == item.Value })
-		switch {
-		case at < 0:
-			var names []string
-			for _, p := range f.Players {
-				names = append(names, p.Name)
-			}
-			return nil, strictyaml.At(item, fmt.Errorf("players: there is no %.60q (have %s)", item.Value, strings.Join(names, ", ")))
-		case slices.Contains(all, f.Players[at]):
-			return nil, strictyaml.At(item, fmt.Errorf("players: %s stands here twice", item.Value))
+// choose adds a player of the file to a match.
+func (f *File) choose(e *Entry, item *yaml.Node) error {
+	at := slices.IndexFunc(f.Players, func(p Player) bool { return p.Name == item.Value })
+	switch {
+	case at < 0:
+		var names []string
+		for _, p := range f.Players {
+			names = append(names, p.Name)
 		}
-		all = append(all, f.Players[at])
+		return strictyaml.At(item, fmt.Errorf("players: there is no %.60q (have %s)", item.Value, strings.Join(names, ", ")))
+	case slices.Contains(e.Players, f.Players[at]):
+		return strictyaml.At(item, fmt.Errorf("players: %s stands here twice", item.Value))
 	}
-	return all, nil
+	e.Players = append(e.Players, f.Players[at])
+	return nil
 }
 
 // untilForms are those of ParseUntil that have a date, in the machine's time zone

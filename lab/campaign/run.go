@@ -44,7 +44,7 @@ func (c *Campaign) Run(ctx context.Context) error {
 	until := ctx
 	if !c.plan.Until.IsZero() {
 		var cancel context.CancelFunc
-		until, cancel = context.WithDeadlineCause(ctx, c.plan.Until, errUntil)
+		until, cancel = c.untilTime(ctx)
 		defer cancel()
 	}
 	life, end := context.WithCancelCause(until)
@@ -70,6 +70,28 @@ func (c *Campaign) Run(ctx context.Context) error {
 		return cause
 	}
 	return c.journal.Append(line{End: c.ended()})
+}
+
+// clockLook is how often the time of the day is looked at.
+const clockLook = time.Second
+
+// untilTime returns a context that ends with errUntil at the plan's time of the day. A
+// timer would end late by the time for which the machine slept.
+func (c *Campaign) untilTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		tick := time.NewTicker(clockLook)
+		defer tick.Stop()
+		for c.now().Round(0).Before(c.plan.Until) { // without its monotonic reading
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(errUntil)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // ended returns the end of a run.
@@ -162,6 +184,9 @@ func (c *Campaign) finished(ctx context.Context, m *meeting, g *match.Game) erro
 		return fmt.Errorf("%w: %w", errSave, err)
 	}
 	c.sayFailed(nil)
+	if text := g.StallText(); text != "" {
+		c.say("%s: %s - %s: %s", m.Match, g.Seats[0].Player, g.Seats[1].Player, text)
+	}
 	if a := c.breaks(m, g); a.Broken != "" {
 		c.setAside(m, a)
 	}

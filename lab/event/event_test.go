@@ -62,7 +62,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"game: xiangqi\nmove: 30\n", `e.yaml: line 2: move: "30": want a time such as 200ms or 30s`},
 		{"game: xiangqi\nmargin: -1s\n", `e.yaml: line 2: margin: "-1s": want a time`},
 		{"game: xiangqi\nmax-plies: 0\n", `e.yaml: line 2: max-plies: "0": want a number of at least 1`},
-		{"game: xiangqi\npenalties: none\n", "e.yaml: line 2: penalties: want a list of sentences"},
+		{"game: xiangqi\npenalties: none\n", "e.yaml: line 2: penalties: want a list with something in it"},
 		{"game: xiangqi\nrecord: pgn\n", "e.yaml: line 2: want keys with values"},
 		{"game: xiangqi\nrecord:\n  format: xml\n", `e.yaml: line 3: format: unknown format "xml"`},
 		{"game: xiangqi\nrecord:\n  format: psq\n", "e.yaml: record: format psq can't represent games of xiangqi"},

@@ -40,7 +40,7 @@ func (e *Event) read(data []byte) error {
 		"place":     strictyaml.Text(&e.Place),
 		"penalties": strictyaml.List(&e.Penalties),
 		"record":    e.Record.read,
-		"sources":   e.readSources,
+		"sources":   strictyaml.Items(e.readSource),
 		"uncertain": strictyaml.List(&e.Uncertain),
 	}.Read(top)
 	if err != nil {
@@ -87,30 +87,25 @@ func (r *Record) read(n *yaml.Node) error {
 	}.Read(n)
 }
 
-// readSources reads the key sources.
-func (e *Event) readSources(n *yaml.Node) error {
-	if n.Kind != yaml.SequenceNode {
-		return errors.New("want a list")
-	}
-	for _, item := range n.Content {
-		var s Source
-		err := strictyaml.Keys{
-			"url": strictyaml.Text(&s.URL),
-			"date": func(n *yaml.Node) (err error) {
-				if s.Date, err = time.Parse(time.DateOnly, n.Value); err != nil {
-					err = fmt.Errorf("%.40q: want a day such as 2024-05-17", n.Value)
-				}
-				return err
-			},
-			"says": strictyaml.Text(&s.Says),
-		}.Read(item)
-		if err != nil {
+// readSource reads an item of the key sources.
+func (e *Event) readSource(item *yaml.Node) error {
+	var s Source
+	err := strictyaml.Keys{
+		"url": strictyaml.Text(&s.URL),
+		"date": func(n *yaml.Node) (err error) {
+			if s.Date, err = time.Parse(time.DateOnly, n.Value); err != nil {
+				err = fmt.Errorf("%.40q: want a day such as 2024-05-17", n.Value)
+			}
 			return err
-		}
-		if s.Date.IsZero() || s.Says == "" {
-			return strictyaml.At(item, errors.New("sources: want the date and what the source says"))
-		}
-		e.Sources = append(e.Sources, s)
+		},
+		"says": strictyaml.Text(&s.Says),
+	}.Read(item)
+	if err != nil {
+		return err
 	}
+	if s.Date.IsZero() || s.Says == "" {
+		return strictyaml.At(item, errors.New("sources: want the date and what the source says"))
+	}
+	e.Sources = append(e.Sources, s)
 	return nil
 }

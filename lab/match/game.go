@@ -46,6 +46,9 @@ type Place struct {
 	Players [2]int  `json:"players"` // by seat: indices into Terms.Players
 	Fault   *Fault  `json:"fault,omitempty"`
 	Sides   [2]Side `json:"sides"` // by seat
+	// StalledMS is how long this process did not run in the game.
+	StalledMS int64     `json:"stalled_ms,omitempty"`
+	Discarded []Attempt `json:"discarded,omitempty"` // at this game, before it
 }
 
 // Fault is the reason why a player could not continue and lost.

@@ -62,21 +62,9 @@ func (w *localWorker) Close() {
 	}
 }
 
-// mostReplays is how often a game is played again at most: on a machine that is always
-// too busy, the result has to count.
-const mostReplays = 3
-
-// Play implements Worker. A game is played again if this process stalled in it and
-// that can have changed it: time went by that no player used.
-func (w *localWorker) Play(ctx context.Context, b Bout) (g *Game, err error) {
-	for range 1 + mostReplays {
-		before := w.stalls.count()
-		g, err = w.play(ctx, b)
-		if err != nil || w.stalls.count() == before || !w.terms.Limit.Clock.Traits().Limited && g.Match.Fault == nil {
-			break
-		}
-	}
-	return g, err
+// Play implements Worker. A game in which this process stalled is played again.
+func (w *localWorker) Play(ctx context.Context, b Bout) (*Game, error) {
+	return steadily(w.terms, func() time.Duration { return w.stalls.look(time.Now()) }, func() (*Game, error) { return w.play(ctx, b) })
 }
 
 // play plays a game once.

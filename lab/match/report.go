@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"sparring/engine"
 	"sparring/lab/elo"
 )
 
@@ -92,6 +93,9 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 	fmt.Fprintf(b, "ended by   %s\n", strings.Join(parts, ", "))
 	fmt.Fprintf(b, "repetition %d of %d games ended by repetition\n", s.Repetitions, s.Games)
 	fmt.Fprintf(b, "first seat %s, %.1f %%\n", s.First.wdl(), s.First.Percent())
+	if s.Stalls.Games > 0 {
+		fmt.Fprintf(b, "stalls     %s\n", s.Stalls.text(s.Players))
+	}
 }
 
 func (s *Standing) writePlayers(b *strings.Builder) {
@@ -139,11 +143,15 @@ func faultsText(p *Tally) string {
 	if p.FaultCount() == 0 {
 		return "no faults"
 	}
+	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), kindsText(p.Faults))
+}
+
+func kindsText(kinds map[engine.FaultKind]int) string {
 	var parts []string
-	for _, kind := range sorted(p.Faults) {
-		parts = append(parts, fmt.Sprintf("%s %d", kind, p.Faults[kind]))
+	for _, kind := range sorted(kinds) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, kinds[kind]))
 	}
-	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 func speedText(s Side) string {

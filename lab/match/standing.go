@@ -21,6 +21,7 @@ type Standing struct {
 	Repetitions int
 	Reasons     map[game.Reason]int
 	First       Score // of the first seat
+	Stalls      Stalls
 	// Results are the games in the order in which they were added, for what depends
 	// on their course.
 	Results []Result
@@ -185,6 +186,7 @@ func (s *Standing) Add(g *Game) error {
 	b.count(2 - halves)
 	s.Games++
 	s.Reasons[g.Reason]++
+	s.Stalls.add(&g.Match)
 	switch g.Reason {
 	case game.Repetition, game.PerpetualCheck, game.PerpetualChase:
 		s.Repetitions++

@@ -23,6 +23,9 @@ type Finding struct {
 // differences that Verdict looks at.
 const significant = 2.58
 
+// manyStalls of all games, as one in so many, are said to have had stalls.
+const manyStalls = 10
+
 // fewGames is the number of games up to which Verdict says nothing about their kinds.
 const fewGames = 10
 
@@ -110,6 +113,9 @@ func (s *Standing) leader() Finding {
 func (s *Standing) besides() Finding {
 	if f, ok := s.faults(); ok {
 		return f
+	}
+	if manyStalls*s.Stalls.Games > s.Games {
+		return Finding{"verdict.stalls", []any{"n", s.Stalls.Games, "games", s.Games}}
 	}
 	if s.Games < fewGames {
 		return Finding{Key: "verdict.no-faults"}

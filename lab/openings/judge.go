@@ -76,6 +76,18 @@ type about struct{ opening, rules, engine string }
 
 func (v *Verdict) about() about { return about{v.Opening, v.Rules, v.Engine} }
 
+// evaluate asks an engine, again if it gave no score: on a busy machine a short time can
+// be over before the first one.
+func (p *Panel) evaluate(ctx context.Context, e Engine, pos game.Position) (Evaluation, error) {
+	const attempts = 3
+	for n := 1; ; n++ {
+		v, err := Evaluate(ctx, e.Game, pos, p.Limits)
+		if !errors.Is(err, ErrNoScore) || n == attempts {
+			return v, err
+		}
+	}
+}
+
 // Judge asks the engines in turn, under each rule set, until one does not consider
 // the opening even. The verdicts are those up to that one; even reports that there
 // was none. Verdicts in the panel's file are not asked for again. The error names the
@@ -90,7 +102,7 @@ func (p *Panel) Judge(ctx context.Context, o Opening) (verdicts []Verdict, even 
 				if err != nil {
 					return nil, false, fmt.Errorf("%s: %s: %w", r.Name, o, err)
 				}
-				if v.Evaluation, err = Evaluate(ctx, e.Game, pos, p.Limits); err != nil {
+				if v.Evaluation, err = p.evaluate(ctx, e, pos); err != nil {
 					return nil, false, fmt.Errorf("%s: %s under %s: %w", e.Spec, o, r.Name, err)
 				}
 				if err := p.File.append(&v); err != nil {

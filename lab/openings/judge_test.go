@@ -14,17 +14,18 @@ import (
 )
 
 // scripted is an engine.Game whose searches end at once with a result, after
-// reporting it if told is set.
+// reporting it if told is set, from the search after the first silent ones on.
 type scripted struct {
 	engine.Game
 	result search.Result
 	told   bool
+	silent int
 	asked  *int
 }
 
 func (s scripted) Search(_ game.Position, _ search.Limits, report func(search.Info)) (engine.Running, error) {
 	*s.asked++
-	if s.told {
+	if s.told && *s.asked > s.silent {
 		report(search.Info{Score: s.result.Score, WinProb: s.result.WinProb})
 	}
 	return ended{nil, s.result}, nil
@@ -80,6 +81,21 @@ func TestPanel(t *testing.T) {
 		last := verdicts[len(verdicts)-1]
 		if last.Opening != "moves h8" || last.Score != 7 || last.Depth != 3 || last.Chance != test.chances[(test.asked-1)/len(test.rules)] {
 			t.Errorf("%+v", last)
+		}
+	}
+}
+
+// TestPanelAsksAgain: an engine that had no time for a score is asked again, one that has
+// none is refused.
+func TestPanelAsksAgain(t *testing.T) {
+	for silent, want := range map[int]error{0: nil, 1: nil, 2: nil, 3: ErrNoScore} {
+		p, asked := panelOf(t, []string{"gomoku/freestyle-15"}, 0.5)
+		s := p.Engines[0].Game.(scripted)
+		s.silent = silent
+		p.Engines[0].Game = s
+		_, even, err := p.Judge(t.Context(), Opening{Moves: []string{"h8"}})
+		if !errors.Is(err, want) || even != (want == nil) || *asked != min(silent+1, 3) {
+			t.Errorf("silent %d times: even %t, %d asked, %v", silent, even, *asked, err)
 		}
 	}
 }

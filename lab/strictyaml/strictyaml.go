@@ -3,8 +3,10 @@
 package strictyaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,12 +19,20 @@ import (
 
 // Parse returns the mapping that a file consists of.
 func Parse(data []byte) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // it has the line
-	}
-	if len(doc.Content) == 0 {
+	var doc, second yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	err := d.Decode(&doc)
+	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
 		return nil, errors.New("the file is empty")
+	}
+	if err == nil {
+		err = d.Decode(&second)
+	}
+	switch {
+	case err == nil:
+		return nil, At(&second, errors.New("a second document begins here: want one"))
+	case !errors.Is(err, io.EOF):
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // it has the line
 	}
 	return doc.Content[0], nil
 }
@@ -30,29 +40,54 @@ func Parse(data []byte) (*yaml.Node, error) {
 // Keys reads the values of a mapping by key. An error names the line and the key.
 type Keys map[string]func(*yaml.Node) error
 
+// Read reads a mapping.
 func (k Keys) Read(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
 		return At(n, errors.New("want keys with values"))
 	}
+	return each(n, func(key, value *yaml.Node) error {
+		set, ok := k[key.Value]
+		if !ok {
+			return At(key, fmt.Errorf("no key %.40q (have %s)", key.Value, k.names()))
+		}
+		return Read(key.Value, value, set)
+	})
+}
+
+// Read reads the value of a key.
+func Read(key string, value *yaml.Node, set func(*yaml.Node) error) error {
+	err := set(value)
+	if _, ok := errors.AsType[*lineError](err); ok || err == nil {
+		return err // of a key within
+	}
+	return At(value, fmt.Errorf("%s: %w", key, err))
+}
+
+// each calls do for each key of a mapping.
+func each(n *yaml.Node, do func(key, value *yaml.Node) error) error {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		set, ok := k[key.Value]
-		switch {
-		case !ok:
-			return At(key, fmt.Errorf("no key %.40q (have %s)", key.Value, k.names()))
-		case seen[key.Value]:
+		key := n.Content[i]
+		if seen[key.Value] {
 			return At(key, fmt.Errorf("%s stands here twice", key.Value))
 		}
 		seen[key.Value] = true
-		if err := set(value); err != nil {
-			if lined, ok := errors.AsType[*lineError](err); ok {
-				return lined // of a key within
-			}
-			return At(value, fmt.Errorf("%s: %w", key.Value, err))
+		if err := do(key, n.Content[i+1]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// Names reads a mapping whose keys are names of the writer's choice, at least one: do is
+// called for each.
+func Names(do func(name, value *yaml.Node) error) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+			return errors.New("want names with values")
+		}
+		return each(n, do)
+	}
 }
 
 func (k Keys) names() string {
@@ -113,16 +148,26 @@ func Span(least time.Duration, set func(time.Duration)) func(*yaml.Node) error {
 
 // List reads a list of texts.
 func List(to *[]string) func(*yaml.Node) error {
+	return Items(func(item *yaml.Node) error {
+		var s string
+		if err := Text(&s)(item); err != nil {
+			return At(item, err)
+		}
+		*to = append(*to, s)
+		return nil
+	})
+}
+
+// Items reads a list that is not empty: do is called for each item.
+func Items(do func(*yaml.Node) error) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
-		if n.Kind != yaml.SequenceNode {
-			return errors.New("want a list of sentences")
+		if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+			return errors.New("want a list with something in it")
 		}
 		for _, item := range n.Content {
-			var s string
-			if err := Text(&s)(item); err != nil {
-				return At(item, err)
+			if err := do(item); err != nil {
+				return err
 			}
-			*to = append(*to, s)
 		}
 		return nil
 	}

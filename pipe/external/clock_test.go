@@ -94,6 +94,24 @@ func TestLongestMove(t *testing.T) {
 	}
 }
 
+// TestOneLimit: a program of UCCI reads one limit of a search. That of its spec comes
+// before a time for the move, after which it is stopped.
+func TestOneLimit(t *testing.T) {
+	now := time.Now()
+	for want, l := range map[string]search.Limits{
+		"go depth 8":               {Depth: 8, Hard: time.Second},
+		"go nodes 5000":            {Nodes: 5000, Soft: time.Second},
+		"go time 1000 movestogo 1": {Hard: time.Second},
+	} {
+		r := &running{engine: &Engine{times: defaultTimes}, limits: l}
+		r.limits.From = now
+		got := sent(t, UCCI, newQuery(newGame(t, "xiangqi/wxf")), r.searchLimits(now))
+		if !slices.Equal(got, []string{want}) || r.due.After(now.Add(2*time.Second+slack)) {
+			t.Errorf("%+v: sent %q, want %q; due after %v", l, got, want, r.due.Sub(now))
+		}
+	}
+}
+
 // sent is the lines sent to a program to search a position.
 func sent(t *testing.T, d Dialect, q *query, a searchLimits) (lines []string) {
 	t.Helper()

@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "broken" {
 		faultyengine.Main()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "parent" {
+		beParent()
+	}
 	if len(os.Args) > 1 && os.Args[1] == "sau" {
 		speakSAU()
 	}
@@ -134,7 +137,7 @@ func TestFaultyEngines(t *testing.T) {
 		})
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
-		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
+		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}

@@ -3,9 +3,11 @@ package external
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +56,45 @@ func TestProcessTree(t *testing.T) {
 			return (child.state == 'T') == on
 		})
 	}
+}
+
+// TestCtrlCAndKill: Ctrl-C at our terminal does not reach an engine, which ends when we
+// are killed.
+func TestCtrlCAndKill(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.Command(self, "parent")
+	parent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its group is that of a terminal
+	out, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer parent.Wait()
+	defer parent.Process.Kill()
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	runs := func() (yes bool) {
+		eachProcess(func(s status) { yes = yes || s.pid == pid && s.state != 'Z' })
+		return yes
+	}
+	if err := syscall.Kill(-parent.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // in which the signal would have ended it
+	if !runs() {
+		t.Error("Ctrl-C has ended the engine")
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the engine's end", func() bool { return !runs() })
 }
 
 // TestProcessorWaits: of two threads that compute on one processor, each waits for the

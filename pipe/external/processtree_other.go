@@ -10,8 +10,6 @@ import (
 
 const canMeasure = false
 
-func setGroup(*exec.Cmd) {}
-
 // reap waits for the program's end, then calls last.
 func reap(c *exec.Cmd, last func()) error {
 	err := c.Wait()

@@ -86,6 +86,8 @@ func (t *ucciDialect) setUp(p *program, q *query) error {
 }
 
 func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
+	// A search has one limit: programs read the first and skip the rest. One by depth or
+	// nodes is stopped when its time is over.
 	g := ucci.Go{Depth: a.limits.Depth, Nodes: a.limits.Nodes}
 	units := func(d time.Duration) int { return max(int(d/t.unit), 1) }
 	switch {
@@ -96,7 +98,7 @@ func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
 	case a.clocked:
 		g.Clock = &ucci.Clock{Time: units(a.mine), Increment: int(a.increment / t.unit),
 			OppTime: units(a.theirs), OppIncrement: int(a.increment / t.unit)}
-	case a.move > 0: // the only way to set it
+	case a.move > 0 && g.Depth == 0 && g.Nodes == 0: // the only way to set it
 		g.Clock = &ucci.Clock{Time: units(a.move), MovesToGo: 1}
 	}
 	g.Infinite = g.Infinite || g.Clock == nil && g.Depth == 0 && g.Nodes == 0

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 	"sparring/configs"
 	"sparring/protocol"
+	"sparring/protocol/natsconf"
 )
 
 // Special values of Config.Port.
@@ -36,7 +38,7 @@ type Config struct {
 	// Dir is the data directory of JetStream, used by one server at a time. ""
 	// is a temporary directory that Close removes.
 	Dir  string
-	Host string // to listen on; "" is 127.0.0.1
+	Host string // to listen on; "" is 127.0.0.1, "0.0.0.0" all addresses of this machine
 	Port int    // to listen on, NoPort or RandomPort
 	Log  zerolog.Logger
 	// Players get a user each, of the same name and with the permissions of
@@ -118,30 +120,23 @@ func Start(c Config) (srv *Server, err error) {
 // filled in.
 func (s *Server) options(c Config) (*server.Options, error) {
 	s.passwords = map[string]string{}
-	text := ""
-	for variable, user := range map[string]string{
-		"SPARRING_PLATFORM_PASSWORD": "platform",
-		"SPARRING_BOTS_PASSWORD":     "bots",
-		"SPARRING_GUEST_PASSWORD":    guest,
-		"SPARRING_WATCH_PASSWORD":    "watch",
-	} {
+	for user := range configs.NATSPasswords {
 		s.passwords[user] = c.password(user)
-		text += fmt.Sprintf("%s: %q\n", variable, s.passwords[user])
 	}
-	var opts server.Options
-	if err := opts.ProcessConfigString(text + configs.NATS); err != nil {
-		return nil, fmt.Errorf("nats.conf: %w", err)
+	opts, err := natsconf.Options(s.passwords)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range c.Players {
 		if err := protocol.CheckID("player", p); err != nil {
 			return nil, err
 		}
-		if err := addUser(&opts, string(p), string(p), c.password(string(p)), s.passwords); err != nil {
+		if err := addUser(opts, string(p), string(p), c.password(string(p)), s.passwords); err != nil {
 			return nil, err
 		}
 	}
 	if c.Owner {
-		if err := addUser(&opts, Owner, "*", c.password(Owner), s.passwords); err != nil {
+		if err := addUser(opts, Owner, "*", c.password(Owner), s.passwords); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +146,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 	}
 	opts.HTTPHost, opts.HTTPPort = "", 0
 	opts.NoSigs = true // the process handles signals itself
-	return &opts, nil
+	return opts, nil
 }
 
 func (c *Config) password(user string) string {
@@ -182,13 +177,17 @@ func (s *Server) connection(user string) protocol.Connection {
 // clients outside this process.
 func (s *Server) Password(user string) string { return s.passwords[user] }
 
-// URL returns the address at which the server listens, or a name for the log if it
-// does not listen.
+// URL returns an address at which processes of this machine reach the server, or a name
+// for the log if it does not listen.
 func (s *Server) URL() string {
 	if !s.listens {
 		return "nats://in-process"
 	}
-	return s.ns.ClientURL()
+	at := s.ns.Addr().String() // with the port that it found
+	if host, port, err := net.SplitHostPort(at); err == nil && net.ParseIP(host).IsUnspecified() {
+		at = net.JoinHostPort("127.0.0.1", port) // it listens on all addresses
+	}
+	return "nats://" + at
 }
 
 // Close stops the server, waits until everything is on disk, and unlocks the

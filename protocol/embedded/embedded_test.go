@@ -367,6 +367,25 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
+// The user may stand in the URL, with its password or without.
+func TestUserOfURL(t *testing.T) {
+	srv := start(t, Config{Port: RandomPort})
+	for _, c := range []struct{ inURL, user, password string }{
+		{"guest:" + srv.Password("guest") + "@", "bots", "other"}, {"guest@", "bots", srv.Password("guest")}, {"", "guest", srv.Password("guest")},
+	} {
+		at := strings.Replace(srv.URL(), "nats://", "nats://"+c.inURL, 1)
+		nc := connect(t, protocol.Connection{URL: at, User: c.user, Password: c.password, Log: zerolog.Nop()})
+		// The permissions allow the inbox and the watch of this user.
+		sub, err := nc.SubscribeSync(nc.NewInbox())
+		if err == nil {
+			err = nc.FlushTimeout(5 * time.Second)
+		}
+		if err != nil || nc.LastError() != nil || !strings.HasPrefix(sub.Subject, "_INBOX_guest.") {
+			t.Errorf("%q: %v %v, inbox %s", c.inURL, err, nc.LastError(), sub.Subject)
+		}
+	}
+}
+
 func TestPlayerNames(t *testing.T) {
 	for _, name := range []protocol.PlayerID{"*", ">", "a.b", "Alice", "", "bots", "guest", "platform"} {
 		if srv, err := Start(Config{Players: []protocol.PlayerID{name}}); err == nil {

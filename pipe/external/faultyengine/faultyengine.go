@@ -26,6 +26,7 @@ const (
 	HangGo      = "hang-go"      // never answers go
 	CrashGo     = "crash-go"     // ends when asked to move
 	CrashSixth  = "crash-sixth"  // ends when asked to move for the sixth time
+	CrashThrice = "crash-thrice" // ends when asked to move, as three processes do in its folder
 	IgnoreStop  = "ignore-stop"  // never ends a search without limits
 	IgnoreClock = "ignore-clock" // takes four times its limit
 	OnlyStop    = "only-stop"    // ignores its limits, searches until stop
@@ -62,7 +63,7 @@ const (
 )
 
 // Modes are all modes.
-var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
+var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, ErrorLines, LosesWord}
 
@@ -236,6 +237,11 @@ func (e *engine) think(g uci.Go) bool {
 			e.exit = 134
 			return false
 		}
+	case CrashThrice:
+		if n, err := ended(); err != nil || n < 3 {
+			e.exit = 134
+			return false
+		}
 	case Flood:
 		for {
 			e.say("info string " + strings.Repeat("and on ", 20))
@@ -265,6 +271,21 @@ func (e *engine) think(g uci.Go) bool {
 		e.answer()
 	}
 	return true
+}
+
+// ended returns how many processes have ended in this folder before, and counts this one.
+func ended() (n int, err error) {
+	f, err := os.OpenFile("ended", os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		n = int(info.Size())
+		_, err = f.WriteString(".")
+	}
+	return n, err
 }
 
 // grow allocates and touches a GiB.

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game"
+	"sparring/lab/conformance/netfault"
+	"sparring/protocol"
+)
+
+var clusterRuns = flag.Int("cluster.runs", 0, "how often TestCluster breaks each part of a cluster of three NATS servers; 0: not at all")
+
+// servers is how many servers the cluster has.
+const servers = 3
+
+// cluster is three NATS servers with configs/cluster/nats.conf. Each reaches the others
+// through proxies, so that it can be cut off from them.
+type cluster struct {
+	h       *fleet
+	dir     string
+	names   [servers]string
+	port    [servers]int
+	routes  [servers]int
+	proxies [servers][servers]*netfault.Proxy // from one server to another
+	process [servers]*process
+}
+
+func newCluster(h *fleet) *cluster {
+	h.t.Helper()
+	c := &cluster{h: h, dir: h.t.TempDir()}
+	for i := range servers {
+		c.names[i] = fmt.Sprintf("nats-%d", i+1)
+		c.port[i], c.routes[i] = closedPort(h.t), closedPort(h.t)
+	}
+	for i := range servers {
+		for j := range servers {
+			if i == j {
+				continue
+			}
+			p, err := netfault.Listen(fmt.Sprintf("127.0.0.1:%d", c.routes[j]))
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			h.t.Cleanup(p.Close)
+			c.proxies[i][j] = p
+		}
+	}
+	for i := range servers {
+		c.start(i)
+	}
+	return c
+}
+
+// start starts a server, also again.
+func (c *cluster) start(i int) {
+	c.h.t.Helper()
+	conf, err := filepath.Abs(filepath.Join(root, "configs/cluster/nats.conf"))
+	if err != nil {
+		c.h.t.Fatal(err)
+	}
+	dir := filepath.Join(c.dir, c.names[i])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		c.h.t.Fatal(err)
+	}
+	var routes []string
+	for _, p := range c.proxies[i] {
+		if p != nil {
+			routes = append(routes, "nats://route:"+password("route")+"@"+p.Addr())
+		}
+	}
+	p := c.h.start(c.names[i], "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(c.port[i]), "-m", "-1",
+		"-cluster", fmt.Sprintf("nats://route:%s@127.0.0.1:%d", password("route"), c.routes[i]), "-routes", strings.Join(routes, ","), "-no_advertise")
+	p.cmd.Dir = dir
+	p.with("SPARRING_SERVER_NAME="+c.names[i], "SPARRING_ROUTE_PASSWORD="+password("route"))
+	for _, user := range []string{"platform", "bots", "guest", "watch"} {
+		p.with("SPARRING_" + strings.ToUpper(user) + "_PASSWORD=" + password(user))
+	}
+	p.run()
+	c.process[i] = p
+	c.h.wait(c.names[i]+" listens", func() bool {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.port[i]))
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
+}
+
+// url returns the servers, beginning with one.
+func (c *cluster) url(first int) string {
+	var all []string
+	for i := range servers {
+		all = append(all, fmt.Sprintf("nats://127.0.0.1:%d", c.port[(first+i)%servers]))
+	}
+	return strings.Join(all, ",")
+}
+
+// partition cuts a server off from the others, or ends that.
+func (c *cluster) partition(i int, on bool) {
+	for j := range servers {
+		if i != j {
+			c.proxies[i][j].Refuse(on)
+			c.proxies[j][i].Refuse(on)
+		}
+	}
+}
+
+// leader returns which server leads a stream; -1: none.
+func (c *cluster) leader(stream string) int {
+	c.h.t.Helper()
+	js, done := c.h.jetStream(c.url(0))
+	defer done()
+	ctx, cancel := context.WithTimeout(c.h.ctx, 5*time.Second)
+	defer cancel()
+	st, err := js.Stream(ctx, stream)
+	if err != nil || st.CachedInfo().Cluster == nil {
+		return -1
+	}
+	return slices.Index(c.names[:], st.CachedInfo().Cluster.Leader)
+}
+
+// healthy waits until all servers are in step with the leaders of all streams.
+func (c *cluster) healthy() {
+	c.h.t.Helper()
+	c.h.wait("the cluster is whole", func() bool {
+		js, done := c.h.jetStream(c.url(0))
+		defer done()
+		ctx, cancel := context.WithTimeout(c.h.ctx, 10*time.Second)
+		defer cancel()
+		n := 0
+		list := js.ListStreams(ctx)
+		for st := range list.Info() {
+			n++
+			if st.Config.Replicas != servers || st.Cluster == nil || st.Cluster.Leader == "" || len(st.Cluster.Replicas) != servers-1 ||
+				slices.ContainsFunc(st.Cluster.Replicas, func(r *jetstream.PeerInfo) bool { return !r.Current || r.Offline }) {
+				return false
+			}
+		}
+		return list.Err() == nil && n >= 6
+	})
+}
+
+// timeline notes when each game moves and who referees it.
+type timeline struct {
+	mu    sync.Mutex
+	moves []time.Time
+	terms map[protocol.GameID]uint64
+	taken map[protocol.GameID]time.Time // when the last takeover was
+}
+
+func (l *timeline) note(e protocol.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.Kind == protocol.EventMove {
+		l.moves = append(l.moves, time.Now())
+	}
+	if e.Kind == protocol.EventTakeover && e.Term > l.terms[e.Game] {
+		l.terms[e.Game], l.taken[e.Game] = e.Term, time.Now()
+	}
+}
+
+// pause returns the longest time without a move in any game since a moment, and the time
+// of the first takeovers and the last one after it; zero: none.
+func (l *timeline) pause(since time.Time) (longest, last time.Duration, takeovers int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := since
+	for _, at := range l.moves {
+		if at.After(since) {
+			longest, before = max(longest, at.Sub(before)), at
+		}
+	}
+	for _, at := range l.taken {
+		if at.After(since) {
+			takeovers++
+			last = max(last, at.Sub(since))
+		}
+	}
+	return longest, last, takeovers
+}
+
+// movesSince counts them.
+func (l *timeline) movesSince(at time.Time) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, m := range l.moves {
+		if m.After(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCluster plays on three NATS servers, with two arenas and two bot processes, while
+// servers are lost and cut off and arenas killed. No game is lost, has two ends or two
+// records, or ends on time. It takes minutes, so it is run by hand: -cluster.runs 1.
+func TestCluster(t *testing.T) {
+	if *clusterRuns == 0 {
+		t.Skip("takes minutes: -cluster.runs 1 runs it")
+	}
+	h := newFleet(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+*clusterRuns)*6*time.Minute)
+	t.Cleanup(cancel)
+	h.ctx = ctx
+	c := newCluster(h)
+	line := &timeline{terms: map[protocol.GameID]uint64{}, taken: map[protocol.GameID]time.Time{}}
+	games := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}, gaps: true, each: line.note}
+	for _, port := range c.port { // one of them may be cut off
+		games.connect(h, protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "spectator", User: "watch", Password: password("watch")})
+	}
+	n := 0
+	arena := func(first int) *process {
+		n++
+		name := fmt.Sprintf("arena%d", n)
+		p := h.prepareArena(c.url(first), "SPARRING_ARENA_REPLICAS=3", "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
+		p.name = name
+		p.run()
+		return p
+	}
+	arenas := [2]*process{arena(1), arena(2)}
+	c.healthy()
+	for i := range 2 {
+		h.startBot(c.url(i+1), protocol.InstanceID(fmt.Sprintf("bot%d", i)), "SPARRING_SLOTS=6", "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
+	}
+	h.wait("games under way", func() bool { return line.movesSince(time.Time{}) > 30 })
+
+	// broken breaks something, waits until moves come again, mends it, and says what it cost.
+	broken := func(what string, for_ time.Duration, do func(), mend func()) {
+		t.Helper()
+		begun, ended := time.Now(), games.finished()
+		do()
+		time.Sleep(for_)
+		h.wait(what+": moves come again", func() bool { return line.movesSince(begun.Add(for_)) > 20 })
+		longest, last, takeovers := line.pause(begun)
+		mend()
+		c.healthy()
+		h.wait(what+": games end afterwards", func() bool { return games.finished() > ended })
+		t.Logf("%-24s longest pause of all games %6v; %d takeovers, the last after %v", what, longest.Round(10*time.Millisecond), takeovers, last.Round(10*time.Millisecond))
+	}
+	for range *clusterRuns {
+		follower := (max(c.leader("sparring_games"), 0) + 1) % servers
+		broken("a follower killed", time.Second, c.process[follower].kill, func() { c.start(follower) })
+		leader := max(c.leader("sparring_games"), 0)
+		broken("the leader killed", time.Second, c.process[leader].kill, func() { c.start(leader) })
+		leader = max(c.leader("sparring_games"), 0)
+		broken("the leader cut off", 15*time.Second, func() { c.partition(leader, true) }, func() { c.partition(leader, false) })
+		for i := range arenas {
+			broken("an arena killed", time.Second, arenas[i].kill, func() { arenas[i] = arena(i + 1) })
+		}
+	}
+	if _, err := h.operator(c.url(0), "drain", "--all", "--wait"); err != nil {
+		t.Fatal(err)
+	}
+	h.wait("the records of all games", func() bool { return len(h.recorded(c.url(0))) >= games.played() })
+	c.verify(t)
+	for _, a := range arenas {
+		a.end(syscall.SIGTERM)
+	}
+}
+
+// verify reads all logs.
+func (c *cluster) verify(t *testing.T) {
+	t.Helper()
+	js, done := c.h.jetStream(c.url(0))
+	defer done()
+	var st jetstream.Stream
+	c.h.wait("the stream of logs", func() (ok bool) {
+		var err error
+		st, err = js.Stream(c.h.ctx, "sparring_games")
+		return err == nil
+	})
+	logs := map[protocol.GameID][]protocol.Event{}
+	consumer, err := st.OrderedConsumer(c.h.ctx, jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left := st.CachedInfo().State.Msgs; left > 0; left-- {
+		msg, err := consumer.Next(jetstream.FetchMaxWait(20 * time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, refusal := protocol.Decode[protocol.Event](msg.Data(), protocol.Limits{MessageBytes: 1 << 20, Nesting: 16})
+		if refusal != nil {
+			t.Fatal(refusal)
+		}
+		logs[e.Game] = append(logs[e.Game], e)
+	}
+	records := c.h.recorded(c.url(0))
+	began, most, reasons := 0, time.Duration(0), map[game.Reason]int{}
+	for id, events := range logs {
+		if events[0].Kind == protocol.EventEnd {
+			continue // a challenge that did not become a game
+		}
+		began++
+		ends := 0
+		for i, e := range events {
+			if e.Index != uint64(i+1) || i > 0 && (e.Term < events[i-1].Term || len(e.Moves) < len(events[i-1].Moves)) {
+				t.Errorf("game %s: entry %d of term %d follows entry %d of term %d", id, e.Index, e.Term, i, events[max(i-1, 0)].Term)
+			}
+			if e.Kind == protocol.EventEnd {
+				ends++
+			}
+			if e.Receipt != nil {
+				most = max(most, time.Duration(e.Receipt.ChargedMS)*time.Millisecond)
+			}
+		}
+		last := events[len(events)-1]
+		reasons[last.Outcome.Reason]++
+		if ends != 1 || records[id] != 1 || last.Outcome.Reason == protocol.ReasonTime || last.Outcome.Reason == protocol.ReasonAbandoned || last.Outcome.Result == game.Undecided {
+			t.Errorf("game %s: %d ends, %d records, %+v after %d plies", id, ends, records[id], last.Outcome, len(last.Moves))
+		}
+	}
+	if len(records) != began {
+		t.Errorf("%d records of %d games", len(records), began)
+	}
+	t.Logf("%d games, ends %v, the most that a move was charged: %v", began, reasons, most)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// login is how a player in another process reaches a server. Its file, which only the
+// owner can read, has the settings that commands take from the environment, so that a
+// password need not be printed, nor stand in a command line.
+type login struct{ url, user, password string }
+
+const (
+	loginURL      = "SPARRING_NATS_URL"
+	loginUser     = "SPARRING_NATS_USER"
+	loginPassword = "SPARRING_NATS_PASSWORD"
+)
+
+// readLogin reads a file that write has written.
+func readLogin(path string) (l login, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return l, err
+	}
+	settings := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			settings[key] = value
+		}
+	}
+	l = login{settings[loginURL], settings[loginUser], settings[loginPassword]}
+	if l.url == "" || l.user == "" || l.password == "" {
+		return login{}, fmt.Errorf("%s: want %s, %s and %s, a line each", path, loginURL, loginUser, loginPassword)
+	}
+	return l, nil
+}
+
+// write writes the file. The function returned removes it.
+func (l login) write(path string) (remove func(), err error) {
+	text := fmt.Sprintf("%s=%s\n%s=%s\n%s=%s\n", loginURL, l.url, loginUser, l.user, loginPassword, l.password)
+	if err := writeSecret(path, []byte(text)); err != nil {
+		return nil, err
+	}
+	return func() { os.Remove(path) }, nil // a stale file does no harm
+}
+
+// writeSecret writes a file that only its owner can read, whatever was there before.
+func writeSecret(path string, text []byte) error {
+	// Of a process that was killed, perhaps with other permissions.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}

@@ -1,0 +1,265 @@
+package gomoku
+
+import (
+	"sparring/engine/adapter"
+	"sparring/engine/search"
+	"sparring/game/gomoku"
+)
+
+// The network of look-ups corrects the sum over codes. The four cells before an empty
+// point and the four after it, in each direction, name a row of numbers for either
+// colour's view. The four rows of a point are added, divided by rowUnit/rowOne and
+// clipped to 0..rowOne; the sums of these activations over the empty points, those of
+// the side to move first, are the input of one hidden layer.
+//
+// The sums are kept up to date like the accumulator of an NNUE (Yu Nasu,
+// "Efficiently updatable neural-network-based evaluation functions for computer shogi",
+// 2018); that rows are named by lines of cells is from the Mix networks of Rapfi
+// (github.com/dhbloo/rapfi), which play the game far more strongly than sums over
+// codes. Here everything is integers, so that all machines get the same bits.
+const (
+	viewWidth   = 16 // numbers of a row for one view
+	hiddenWidth = 32 // neurons of the hidden layer
+
+	rowOne   = 127        // the greatest activation
+	rowUnit  = 4 * rowOne // 1 in a row
+	rowShift = 2          // from rowUnit to rowOne
+	// inputShare divides the sums, so that a layer's weights are of a size with
+	// those of rows.
+	inputShare = 16
+	// hiddenUnit is 1 in a hidden neuron: weights of the layer are in units of
+	// 1/(hiddenUnit/inputShare/rowOne).
+	hiddenBits = 21
+	hiddenUnit = 1 << hiddenBits
+	// leakShift: a neuron below 0 counts an eighth.
+	leakShift = 3
+)
+
+// lanes are numbers for both views of a position: Black's in the first half, White's
+// in the second.
+type lanes [2 * viewWidth]int16
+
+// hiddenLayer is the layer for one colour to move.
+type hiddenLayer struct {
+	// weight has for each pair of inputs and each neuron two weights.
+	weight [viewWidth][hiddenWidth][2]int16
+	bias   [hiddenWidth]int32
+	// out is a neuron's share of the evaluation, in 1/evalUnit.
+	out [hiddenWidth]int32
+}
+
+// network is one for a class of rules; see networkfile.go. Rows are by the code of a
+// line, as lineTable.index has it with reach 4.
+type network struct {
+	rows  [lineCodes]lanes
+	layer [2]hiddenLayer // by the side to move
+}
+
+// lineCodes is the number of codes of eight cells.
+const lineCodes = 1 << 16
+
+// lineCode returns the code of a window (gomoku.Board.Window).
+func lineCode(window uint32) uint32 { return window>>2&0xff | window>>4&0xff00 }
+
+// rowChange says that one of a point's four rows is another one now.
+type rowChange struct {
+	point, now, before uint32 // now and before are codes of lines
+}
+
+// accumulator has a network's sums for a position. It follows the stones of the
+// search only when it is asked: most nodes need no evaluation.
+type accumulator struct {
+	net    *network
+	board  gomoku.Board
+	points [gomoku.MaxPoints]lanes // the sum of the four rows of each point
+	sum    lanes                   // of the activations of the empty points
+	// valid is how many of the steps are still those of the position.
+	valid int
+	steps []step
+	// What the steps changed: point changed[i] was before[i].
+	changed []uint16
+	before  []lanes
+	changes [maxChanges]rowChange // of the step being made
+}
+
+// maxChanges is the most points that a stone changes: four each way in four
+// directions.
+const maxChanges = 32
+
+// step is a stone that was set, or a pass.
+type step struct {
+	stone  gomoku.Point // NoPoint: a pass
+	colour gomoku.Colour
+	sum    lanes // before it
+	mark   int   // where its changes begin
+}
+
+// newAccumulator returns the sums of a position without dead stones.
+func newAccumulator(n *network, b gomoku.Board) *accumulator {
+	a := &accumulator{net: n, board: b}
+	for p := range gomoku.Point(b.Points) {
+		if !b.Empty(p) {
+			continue
+		}
+		h := &a.points[p]
+		for d := range gomoku.Direction(gomoku.Directions) {
+			for i, x := range &n.rows[lineCode(b.Window(p, d))] {
+				h[i] += x
+			}
+		}
+		for i, x := range h {
+			a.sum[i] += activation(x)
+		}
+	}
+	return a
+}
+
+// activation is what the sum of a point's four rows contributes.
+func activation(x int16) int16 { return min(max(x>>rowShift, 0), rowOne) }
+
+func (a *accumulator) clone() *accumulator {
+	c := *a
+	c.steps = append([]step(nil), a.steps...)
+	c.changed = append([]uint16(nil), a.changed...)
+	c.before = append([]lanes(nil), a.before...)
+	return &c
+}
+
+// follow makes the sums those of the position whose nodes these are, with toMove to
+// move.
+func (a *accumulator) follow(nodes []nodeState, toMove gomoku.Colour) {
+	for len(a.steps) > a.valid {
+		a.pop()
+	}
+	for i := a.valid + 1; i < len(nodes); i++ {
+		c := toMove
+		if (len(nodes)-i)&1 == 1 {
+			c = toMove.Other()
+		}
+		a.push(nodes[i].stone, c)
+	}
+	a.valid = len(a.steps)
+}
+
+// push sets a stone, or counts a pass.
+func (a *accumulator) push(p gomoku.Point, c gomoku.Colour) {
+	a.steps = append(a.steps, step{p, c, a.sum, len(a.changed)})
+	if p == gomoku.NoPoint {
+		return
+	}
+	a.board.Put(p, c)
+	n := 0
+	for d := range gomoku.Direction(gomoku.Directions) {
+		line, shift := a.board.LineThrough(p, d)
+		n = a.changesAlong(n, p, line, int(shift), a.board.Step(d))
+	}
+	for i := range n {
+		a.changed = append(a.changed, uint16(a.changes[i].point))
+	}
+	mark := len(a.before)
+	for len(a.before) < mark+n {
+		a.before = append(a.before, lanes{})
+	}
+	a.apply(p, a.changes[:n], a.before[mark:])
+}
+
+// changesAlong adds the changed rows of the empty points along a line, after n others,
+// and returns their number. Shift is the place of p's two bits, step the way to the
+// next point.
+func (a *accumulator) changesAlong(n int, p gomoku.Point, line uint64, shift, step int) int {
+	for i := 1; i <= 4; i++ { // p is the i-th cell before the point
+		at := shift + 2*i
+		if cell := line >> (at & 63) & 3; cell == 0 {
+			code := lineCode(uint32(line >> ((at - 10) & 63)))
+			a.changes[n] = rowChange{uint32(int(p) + i*step), code, code &^ (3 << (8 - 2*i))}
+			n++
+		} else if cell == 3 {
+			break
+		}
+	}
+	for i := 1; i <= 4; i++ { // the i-th after it
+		at := shift - 2*i
+		if cell := line >> (at & 63) & 3; cell == 0 {
+			code := lineCode(uint32(line >> ((at - 10) & 63)))
+			a.changes[n] = rowChange{uint32(int(p) - i*step), code, code &^ (3 << (6 + 2*i))}
+			n++
+		} else if cell == 3 {
+			break
+		}
+	}
+	return n
+}
+
+// pop takes back the last step.
+func (a *accumulator) pop() {
+	last := len(a.steps) - 1
+	s := &a.steps[last]
+	a.steps = a.steps[:last]
+	if s.stone == gomoku.NoPoint {
+		return
+	}
+	for i := s.mark; i < len(a.changed); i++ {
+		a.points[a.changed[i]] = a.before[i]
+	}
+	a.changed, a.before = a.changed[:s.mark], a.before[:s.mark]
+	a.sum = s.sum
+	a.board.Remove(s.stone, s.colour)
+}
+
+// applyPlain takes the point of a stone out of the sums, and makes the changes; the
+// states of the points before them go to before, which has room for them.
+func (a *accumulator) applyPlain(stone gomoku.Point, changes []rowChange, before []lanes) {
+	for i, x := range &a.points[stone] {
+		a.sum[i] -= activation(x)
+	}
+	for k, c := range changes {
+		h, now, was := &a.points[c.point], &a.net.rows[c.now], &a.net.rows[c.before]
+		before[k] = *h
+		for i, x := range h {
+			h[i] = x + now[i] - was[i]
+			a.sum[i] += activation(h[i]) - activation(x)
+		}
+	}
+}
+
+// value returns what the network adds to the evaluation for the side to move, in
+// 1/evalUnit.
+func (a *accumulator) value(toMove gomoku.Colour) int32 {
+	layer := &a.net.layer[toMove]
+	var neurons [hiddenWidth]int32
+	layer.neurons(&a.sum, toMove, &neurons)
+	sum := int64(0)
+	for i, x := range &neurons {
+		sum += int64(x) * int64(layer.out[i])
+	}
+	return int32(sum >> hiddenBits)
+}
+
+// neuronsPlain stores what the hidden neurons say of the sums, in hiddenUnit.
+func (l *hiddenLayer) neuronsPlain(sum *lanes, toMove gomoku.Colour, to *[hiddenWidth]int32) {
+	var in lanes
+	own := viewWidth * int(toMove)
+	for i := range in {
+		// The sums of the largest boards exceed 15 bits.
+		in[i] = int16(min(uint16(sum[own^i]), 1<<15-1))
+	}
+	*to = l.bias
+	for pair := range l.weight {
+		a, b := int32(in[2*pair]), int32(in[2*pair+1])
+		for i, w := range &l.weight[pair] {
+			to[i] += a*int32(w[0]) + b*int32(w[1])
+		}
+	}
+	for i, x := range to {
+		to[i] = max(x, x>>leakShift)
+	}
+}
+
+// codesAlone is the evaluation without the network.
+func codesAlone() adapter.Evaluation {
+	return adapter.Evaluation{Name: "codes", WinScale: Params().WinScale, Adapt: func(p search.Position) search.Position {
+		a := p.Clone().(*position)
+		a.net = nil
+		return a
+	}}
+}
