@@ -57,9 +57,8 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", stream.CachedInfo().Config.Name, err)
 	}
-	messages, err := openMessages(ctx, stream, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{x.subjects.Logs()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
-	})
+	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{x.subjects.Logs()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}
+	messages, err := openMessages(ctx, stream, from)
 	if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	if read {
 		close(caughtUp)
 	}
-	go follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	go follow(ctx, stream, from, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && read {
 			x.tell(&e, meta.Sequence.Stream)
 		}

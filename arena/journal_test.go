@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
@@ -156,5 +157,48 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 	if got := whole(t, s, g); len(got) != 3 {
 		t.Errorf("%d entries after the loss, want 3", len(got))
+	}
+}
+
+// ending is an iterator that ends by itself.
+type ending struct {
+	jetstream.MessagesContext
+	left int
+}
+
+func (e *ending) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
+	if e.left == 0 {
+		e.Stop()
+		return nil, jetstream.ErrMsgIteratorClosed
+	}
+	e.left--
+	return e.MessagesContext.Next(o...)
+}
+
+// TestFollowGoesOn: a reader of a stream misses nothing if the client's iterator ends by
+// itself, before the first message or after some.
+func TestFollowGoesOn(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	begun(t, s, "first", small(t, "60+1"), 5)
+	for _, before := range []int{0, 2} {
+		from := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}
+		messages, err := openMessages(t.Context(), s.games, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		seen, done := make(chan uint64, 100), make(chan struct{})
+		go func() {
+			defer close(done)
+			follow(ctx, s.games, from, &ending{messages, before}, func(_ jetstream.Msg, meta *jetstream.MsgMetadata) { seen <- meta.Sequence.Stream })
+		}()
+		for want := range uint64(6) {
+			if got := <-seen; got != want+1 {
+				t.Fatalf("ended after %d: entry %d, want %d", before, got, want+1)
+			}
+		}
+		cancel()
+		<-done
 	}
 }

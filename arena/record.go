@@ -179,13 +179,12 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 // followRecords calls f for every record from a sequence on, in order, until ctx
 // ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
-	messages, err := openMessages(ctx, s.records, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
-	})
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)}
+	messages, err := openMessages(ctx, s.records, config)
 	if err != nil {
 		return err
 	}
-	follow(ctx, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	follow(ctx, s.records, config, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(msg.Data())
 		if err != nil {
 			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, meta.Stream, err)

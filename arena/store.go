@@ -323,19 +323,36 @@ func openMessages(ctx context.Context, stream jetstream.Stream, from jetstream.O
 	return messages, nil
 }
 
-// follow calls f for messages until ctx ends.
-func follow(ctx context.Context, messages jetstream.MessagesContext, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
-	defer context.AfterFunc(ctx, messages.Stop)()
-	for {
+// follow calls f for messages, which were opened with from, until ctx ends. If the
+// client's iterator ends by itself, as it may when the server is slow to answer while it
+// begins again after a loss, messages are opened anew after the last one seen.
+func follow(ctx context.Context, stream jetstream.Stream, from jetstream.OrderedConsumerConfig, messages jetstream.MessagesContext, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer func() { stop() }()
+	for ctx.Err() == nil {
 		msg, err := messages.Next()
 		switch {
-		case errors.Is(err, jetstream.ErrMsgIteratorClosed), errors.Is(err, nats.ErrConnectionClosed), ctx.Err() != nil:
+		case ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed):
 			return
+		case errors.Is(err, jetstream.ErrMsgIteratorClosed):
+			rest(ctx, time.Second)
+			again, err := openMessages(ctx, stream, from)
+			switch {
+			case errors.Is(err, nats.ErrConnectionClosed):
+				return
+			case err != nil:
+				continue // messages are still closed
+			}
+			stop()
+			messages = again
+			stop = context.AfterFunc(ctx, messages.Stop)
+			continue
 		case err != nil:
 			rest(ctx, time.Second)
 			continue
 		}
 		if meta, err := msg.Metadata(); err == nil {
+			from.DeliverPolicy, from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
 			f(msg, meta)
 		}
 	}

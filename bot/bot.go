@@ -58,8 +58,9 @@ type Bot struct {
 	disk       diskLevel
 	clock      *play.ServerClock
 	queues     []*queue
-	base       *protocol.Client // of the first player
-	launch     func(*player)    // starts a player's goroutines, while Run runs
+	base       *protocol.Client   // of the first player
+	receiver   *protocol.Receiver // of the states of all games
+	launch     func(*player)      // starts a player's goroutines, while Run runs
 	analyst    *analyst
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
@@ -109,7 +110,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 		return nil, err
 	}
 	b := &Bot{
-		nc: nc, cfg: cfg, deps: d, subjects: subjects,
+		nc: nc, cfg: cfg, deps: d, subjects: subjects, receiver: protocol.NewReceiver(nc),
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
 		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), tally: play.NewTally(), wake: make(chan struct{}, 1),
 	}
@@ -155,6 +156,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	alive, stopHeartbeats := context.WithCancel(ctx)
 	defer stopHeartbeats()
 	var wg sync.WaitGroup
+	receiving, stopReceiving := context.WithCancel(context.WithoutCancel(ctx))
+	var receivers sync.WaitGroup
+	receivers.Go(func() { b.receiver.Run(receiving) })
+	defer receivers.Wait()
+	defer stopReceiving() // after the sessions have ended
 	b.launch = func(p *player) {
 		var life context.Context
 		life, p.end = context.WithCancel(alive)

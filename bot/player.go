@@ -56,7 +56,9 @@ func newPlayer(b *Bot, profile Profile) (*player, error) {
 	var client *protocol.Client
 	var err error
 	if b.base == nil {
-		client, err = protocol.NewClient(b.nc, b.subjects, profile.Player, b.cfg.Instance, b.log)
+		if client, err = protocol.NewClient(b.nc, b.subjects, profile.Player, b.cfg.Instance, b.log); err == nil {
+			client.ReceiveStatesBy(b.receiver)
+		}
 		b.base = client
 	} else {
 		client, err = b.base.For(profile.Player, b.log)

@@ -25,6 +25,7 @@ type Client struct {
 	secret   string      // see Hello
 	header   nats.Header // of each request; nil for players other than people
 	receiver *Receiver   // nil: the subscriptions have goroutines of their own
+	states   *Receiver   // of the states of games; nil: receiver
 	log      zerolog.Logger
 
 	mu     sync.Mutex
@@ -73,6 +74,11 @@ func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player Pla
 // subscriptions. Call it before them.
 func (c *Client) ReceiveBy(r *Receiver) { c.receiver = r }
 
+// ReceiveStatesBy makes a receiver call the handlers of later subscriptions to games, and
+// of those of the clients that For returns later. Handlers of offers keep goroutines of
+// their own, and may wait. Call it before any of them.
+func (c *Client) ReceiveStatesBy(r *Receiver) { c.states = r }
+
 func (c *Client) subscribe(subject, queue string, f nats.MsgHandler) (*nats.Subscription, error) {
 	if c.receiver != nil {
 		return c.receiver.subscribe(subject, queue, f)
@@ -85,7 +91,7 @@ func (c *Client) subscribe(subject, queue string, f nats.MsgHandler) (*nats.Subs
 func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 	other, err := NewClient(c.nc, c.subjects, player, c.instance, log)
 	if err == nil {
-		other.secret = c.secret
+		other.secret, other.states = c.secret, c.states
 	}
 	return other, err
 }
@@ -311,7 +317,11 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 		return nil, err
 	}
 	var last StateOrder // needs no lock: a subscription's callbacks run one at a time
-	return c.subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
+	subscribe := c.subscribe
+	if c.states != nil {
+		subscribe = c.states.subscribe
+	}
+	return subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))

@@ -31,7 +31,7 @@ type Session struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // requests and searches
 
-	states  chan arrival
+	states  chan *arrival
 	signals chan signal
 	posts   chan func()               // run by the goroutine of Run
 	infos   chan search.Info          // the latest one of the running search
@@ -86,7 +86,7 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 	ctx, cancel := context.WithCancel(ctx)
 	return &Session{
 		player: p, offer: offer, ctx: ctx, cancel: cancel, began: make(chan struct{}),
-		states: make(chan arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan search.Info, 1),
+		states: make(chan *arrival, backlog), signals: make(chan signal, 4), posts: make(chan func()), infos: make(chan search.Info, 1),
 		latency: newLatency(p.Clock.RoundTrip()),
 	}
 }
@@ -127,7 +127,7 @@ const backlog = 8
 
 // receive queues a state. When the queue is full, the oldest is dropped.
 func (s *Session) receive(st protocol.State) {
-	for in := (arrival{st, time.Now()}); ; {
+	for in := (&arrival{st, time.Now()}); ; {
 		select {
 		case s.states <- in:
 			return
@@ -223,7 +223,7 @@ func (s *Session) handleSignal(sig signal) {
 }
 
 // handleState handles a state.
-func (s *Session) handleState(in arrival) {
+func (s *Session) handleState(in *arrival) {
 	st := in.state
 	if st.Order().Before(s.newest) {
 		return
@@ -272,7 +272,7 @@ func (s *Session) handleVacant(st protocol.State) {
 
 // begin starts the game that the platform has granted. It returns false if the game
 // can't be taken any more.
-func (s *Session) begin(in arrival) bool {
+func (s *Session) begin(in *arrival) bool {
 	st := in.state
 	if s.offer != nil && (!st.Terms.Equal(s.offer.Terms) || st.You != s.offer.Seat) {
 		s.log.Error().Msg("the granted match is not the offered one; giving the seat back")

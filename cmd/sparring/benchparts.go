@@ -236,8 +236,11 @@ func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.L
 		}
 	})
 	p.figures = func(s *fleetbench.Stats) error {
-		o := b.Report().Bot.Overhead
-		s.Overhead = fleetbench.Overhead{P50: o.P50MS, P99: o.P99MS}
+		r := b.Report().Bot
+		s.Overhead = fleetbench.Overhead{P50: r.Overhead.P50MS, P99: r.Overhead.P99MS}
+		if r.Offered != nil {
+			s.Offered = *r.Offered
+		}
 		return nil
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
@@ -97,7 +98,7 @@ func killServer(t *testing.T, h *fleet) {
 	h.wait("the spectator loses its connection", func() bool { return !games.nc.IsConnected() })
 	h.startNATS(port)
 
-	games.endWell(t, h, url)
+	h.endWell(t, url)
 	b.end(syscall.SIGTERM)
 	arena.end(syscall.SIGTERM)
 	for _, p := range []*process{b, arena} {
@@ -132,25 +133,35 @@ func fillDisk(t *testing.T, h *fleet) {
 	h.dir = disk.Dir
 	h.startNATS(port)
 	h.dir = own
-	games.endWell(t, h, url)
+	h.endWell(t, url)
 	h.wait("the ends in the bot's log", func() bool { return strings.Count(b.out.String(), "game end") == 6 })
 	b.end(syscall.SIGTERM)
 	arena.end(syscall.SIGTERM)
 }
 
-// endWell waits until three games have ended, by themselves, and are recorded.
-func (s *spectator) endWell(t *testing.T, h *fleet, url string) {
+// endWell waits until three games have ended, by themselves, and are recorded. It asks
+// the records: a spectator may have been without its connection when an end was told.
+func (h *fleet) endWell(t *testing.T, url string) {
 	t.Helper()
 	if n := h.records(url); n != 3 { // also waits for the games
 		t.Errorf("%d records are stored", n)
 	}
-	h.wait("all games are finished", func() bool { return s.finished() == 3 })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, e := range s.last {
-		t.Logf("game %s (%s): %s by %s after %d plies, term %d", id, e.Terms.Game, e.Outcome.Result, e.Outcome.Reason, len(e.Moves), e.Term)
-		if e.Outcome.Result == game.Undecided || e.Outcome.Reason == protocol.ReasonTime || e.Outcome.Reason == protocol.ReasonAbandoned {
-			t.Errorf("game %s ended as %+v", id, e.Outcome)
+	nc, err := protocol.Connect(protocol.Connection{URL: url, Name: "archivist", User: "platform", Password: password("platform"), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range arena.Records(h.ctx, nc, subjects) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("game %s (%s): %s by %s after %d plies", r.ID, r.Game, r.Result, r.Reason, len(r.Plies))
+		if r.Result == game.Undecided || r.Reason == protocol.ReasonTime || r.Reason == protocol.ReasonAbandoned {
+			t.Errorf("game %s ended as %s by %s", r.ID, r.Result, r.Reason)
 		}
 	}
 }

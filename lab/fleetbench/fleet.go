@@ -61,4 +61,5 @@ type Stats struct {
 
 	// Of a bot process:
 	Overhead Overhead `json:"overhead"`
+	Offered  int      `json:"offered,omitempty"` // seats that it takes because searches start late; 0: all
 }

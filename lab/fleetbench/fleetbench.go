@@ -10,6 +10,7 @@
 package fleetbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -256,11 +257,11 @@ func (s *session) run(ctx context.Context, launch Launch) (step *Step, err error
 	if err != nil {
 		return nil, err
 	}
-	startsPerSecond, err := s.start(ctx)
-	if err != nil {
+	step = &Step{Games: s.games, Players: len(want.Players)}
+	if err := s.start(ctx, step); err != nil {
 		return nil, err
 	}
-	return s.measure(ctx, base, Step{Games: s.games, Players: len(want.Players), StartsPerSecond: startsPerSecond})
+	return s.measure(ctx, base, *step)
 }
 
 // awaitPlayers waits until the arena knows all players.
@@ -300,30 +301,49 @@ func (s *session) stats(ctx context.Context, collect bool) (allStats, error) {
 	return all, nil
 }
 
-// start starts the games, and returns how many a second.
-func (s *session) start(ctx context.Context) (float64, error) {
+// start starts the games, and notes how many a second. It gives up when the bot process
+// takes no more, or they take too long.
+func (s *session) start(ctx context.Context, step *Step) error {
 	began := time.Now()
 	bound := time.Duration(float64(s.games)/float64(s.plan.Starts)*2*float64(time.Second)) + patience
-	within, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
 	go s.load.run(ctx, s.games, s.plan.Starts)
 	for {
-		st, err := s.fleet.Stats(within, ArenaPart, false)
+		st, err := s.fleet.Stats(ctx, ArenaPart, false)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		took := time.Since(began).Seconds()
-		s.watch("%d games: %d running, %.0f started a second", s.games, st.Games-1, float64(st.Started-1)/took)
+		bot, err := s.fleet.Stats(ctx, BotPart, false)
+		if err != nil {
+			return err
+		}
+		running, took := st.Games-1, time.Since(began) // one is the relay's
+		step.StartsPerSecond = float64(st.Started-1) / took.Seconds()
+		s.watch("%d games: %d running, %.0f started a second", s.games, running, step.StartsPerSecond)
 		if err := s.load.failure(); err != nil {
-			return 0, err
+			return err
 		}
-		if st.Games-1 >= s.games { // one is the relay's
-			return float64(st.Started-1) / took, nil
+		switch {
+		case running >= s.games:
+			return nil
+		case bot.Offered > 0:
+			step.Stop = startsLate(bot)
+			return nil
+		case took > bound:
+			step.Stop = fmt.Sprintf("only %d games are running after %v", running, took.Round(time.Second))
+			return nil
 		}
-		if err := rest(within, lookEvery); err != nil {
-			return 0, fmt.Errorf("%d of %d games are running after %v: %w", st.Games, s.games, time.Since(began).Round(time.Second), err)
+		if err := rest(ctx, lookEvery); err != nil {
+			return err
 		}
 	}
+}
+
+// startsLate says that a bot process takes fewer games; "" if it does not.
+func startsLate(bot Stats) string {
+	if bot.Offered == 0 {
+		return ""
+	}
+	return fmt.Sprintf("searches start late, and the bot process takes no more than %d seats", bot.Offered)
 }
 
 // measure watches the running games for the plan's window. When ctx ends meanwhile, it
@@ -357,7 +377,7 @@ func (s *session) measure(ctx context.Context, base allStats, step Step) (*Step,
 	step.Relay, step.Bare = s.relay.latencies()
 	step.fill(base, before, after, live)
 	step.count(endedBefore, s.load.tally())
-	step.Stop = step.stop(s.plan.MaxP99)
+	step.Stop = cmp.Or(step.stop(s.plan.MaxP99), step.Stop, startsLate(after.part[BotPart]))
 	if interrupted != nil {
 		step.Stop = "interrupted"
 	}
