@@ -44,6 +44,7 @@ func TestRecordsErase(t *testing.T) {
 	if seen := text(t, dir); !strings.Contains(seen, display) {
 		t.Fatal("changed without --yes")
 	}
+	runs := 1 // that end, each with a pseudonym for what was written since
 	for _, after := range []time.Duration{60, 100, 140, 180} {
 		c := run("--yes")
 		if err := c.Start(); err != nil {
@@ -54,7 +55,9 @@ func TestRecordsErase(t *testing.T) {
 		}
 		time.Sleep(after * time.Millisecond)
 		c.Process.Kill()
-		c.Wait() // killed
+		if c.Wait() == nil { // too fast to be killed
+			runs++
+		}
 	}
 	if out, err := run("--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -73,7 +76,7 @@ func TestRecordsErase(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(found) != games || len(pseudonyms) != 1 {
+	if len(found) != games || len(pseudonyms) > runs {
 		t.Errorf("%d games of %d, pseudonyms %v", len(found), games, pseudonyms)
 	}
 	if seen := text(t, dir); strings.Contains(seen, id) || strings.Contains(seen, display) {

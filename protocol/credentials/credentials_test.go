@@ -191,7 +191,9 @@ func TestPayload(t *testing.T) {
 		t.Error("the platform may not send 70,000 bytes")
 	}
 	nc, ann := follow(t, s.Player("ann"))
-	nc.Publish("sparring.play.ann.hello", long) // its error is that the connection ends
+	if err := nc.Publish("sparring.play.ann.hello", long); errors.Is(err, nats.ErrMaxPayload) {
+		return // the server has told its limit already
+	}
 	await(t, ann, nats.RECONNECTING, nats.CLOSED)
 }
 
