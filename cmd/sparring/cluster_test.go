@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -284,16 +285,18 @@ func (c *cluster) verify(t *testing.T) {
 		return err == nil
 	})
 	logs := map[protocol.GameID][]protocol.Event{}
-	consumer, err := st.OrderedConsumer(c.h.ctx, jetstream.OrderedConsumerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for left := st.CachedInfo().State.Msgs; left > 0; left-- {
-		msg, err := consumer.Next(jetstream.FetchMaxWait(20 * time.Second))
-		if err != nil {
-			t.Fatal(err)
+	// One by one: a consumer that a cluster has just placed may have no server yet.
+	for seq, last := st.CachedInfo().State.FirstSeq, st.CachedInfo().State.LastSeq; seq <= last; seq++ {
+		var msg *jetstream.RawStreamMsg
+		c.h.wait("an entry of a log", func() (ok bool) {
+			var err error
+			msg, err = st.GetMsg(c.h.ctx, seq)
+			return err == nil || errors.Is(err, jetstream.ErrMsgNotFound)
+		})
+		if msg == nil {
+			continue
 		}
-		e, refusal := protocol.Decode[protocol.Event](msg.Data(), protocol.Limits{MessageBytes: 1 << 20, Nesting: 16})
+		e, refusal := protocol.Decode[protocol.Event](msg.Data, protocol.Limits{MessageBytes: 1 << 20, Nesting: 16})
 		if refusal != nil {
 			t.Fatal(refusal)
 		}
