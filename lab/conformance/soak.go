@@ -24,6 +24,9 @@ type SoakOptions struct {
 	// Progress, unless nil, is called after each game, by one goroutine at a time. It
 	// must not keep the report's maps.
 	Progress func(SoakReport)
+	// Broken, unless nil, is called for each entry of the report's Broken as it is
+	// added, by one goroutine at a time.
+	Broken func(string)
 }
 
 // SoakReport is the outcome of a soak test.
@@ -83,8 +86,13 @@ type soak struct {
 func (s *soak) broken(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.report.Broken) < 100 {
-		s.report.Broken = append(s.report.Broken, fmt.Sprintf(format, args...))
+	if len(s.report.Broken) == 100 {
+		return
+	}
+	what := fmt.Sprintf(format, args...)
+	s.report.Broken = append(s.report.Broken, what)
+	if f := s.options.Broken; f != nil {
+		f(what)
 	}
 }
 
