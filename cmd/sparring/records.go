@@ -20,6 +20,7 @@ import (
 
 	"sparring/arena"
 	"sparring/game"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/record"
 	"sparring/record/format"
@@ -193,12 +194,12 @@ func recordsList(from *archive) *cobra.Command {
 			if asJSON {
 				return writeLines(out, games)
 			}
-			t := table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
+			t := texttable.Table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
 			for _, r := range games {
-				t.add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
+				t.Add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
 					len(r.Plies), r.Result, r.Reason)
 			}
-			return t.write(out)
+			return t.Write(out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the full records as JSON lines")
