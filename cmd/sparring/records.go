@@ -31,9 +31,10 @@ func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive holds the flags that select the records.
 type archive struct {
-	data string
-	nats serverFlags
-	wait bool
+	data   string
+	nats   serverFlags
+	wait   bool
+	server string // that all has read from, without its password
 }
 
 func (a *archive) flags(c *cobra.Command) {
@@ -72,7 +73,8 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", nc.ConnectedUrlRedacted(), readTime))
+	a.server = nc.ConnectedUrlRedacted()
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.server, readTime))
 	defer cancel()
 	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
 	if ctx.Err() != nil {
