@@ -39,16 +39,16 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 // levels were found by `sparring levels calibrate`, changing them until all
 // steps came out about even; configs/levels-gomoku.json has the measurement.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 300, Notice: 6, Compare: 6, Slip: 2.4},
-	{Nodes: 500, Notice: 9, Compare: 6, Slip: 1.2, Worst: 8},
-	{Nodes: 600, Notice: 13, Compare: 6, Slip: 0.9, Worst: 5},
-	{Nodes: 800, Notice: 18, Compare: 6, Slip: 0.36, Worst: 3},
-	{Nodes: 1000, Notice: 25, Compare: 5, Slip: 0.23, Worst: 1.2, Careful: true},
-	{Nodes: 1300, Careful: true},
-	{Nodes: 4500, Careful: true},
-	{Nodes: 15000, Careful: true},
-	{Nodes: 45000, Careful: true},
-	{Nodes: 140000, Careful: true},
+	{Nodes: 200, Notice: 4, Compare: 6, Slip: 4.3},
+	{Nodes: 350, Notice: 7, Compare: 6, Slip: 1.8},
+	{Nodes: 540, Notice: 12, Compare: 6, Slip: 1, Worst: 5.8},
+	{Nodes: 900, Notice: 22, Compare: 6, Slip: 0.57, Worst: 3.3},
+	{Nodes: 1500, Notice: 38, Compare: 6, Slip: 0.30, Worst: 1.9, Careful: true},
+	{Nodes: 2200, Careful: true},
+	{Nodes: 6800, Careful: true},
+	{Nodes: 20500, Careful: true},
+	{Nodes: 66000, Careful: true},
+	{Nodes: 240000, Careful: true},
 }
 
 // bench has positions from the engine's own play that it calls even, and that no

@@ -232,7 +232,7 @@ func TestOverlooks(t *testing.T) {
 		overlooked              func(level, times int) bool
 	}{
 		{"an open three", "15/15/15/15/15/15/15/6ooo6/15/7x7/5x9/8x6/15/15/15 b", "e8 f8 j8 k8",
-			func(level, times int) bool { return level < 3 == (times > 0) && times < seeds/2 }},
+			func(level, times int) bool { return level < 3 == (times > 0) && times < seeds*3/4 }},
 		{"a four", "15/15/15/15/15/15/15/5xoooo5/15/7x7/5x9/8x6/15/15/15 b", "k8",
 			func(_, times int) bool { return times == 0 }},
 	} {
