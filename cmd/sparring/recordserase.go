@@ -41,6 +41,9 @@ processes, or backups. See docs/operating.md, "Erasing a person".`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			player, dir := args[0], recordsDir(from.data)
+			if !isDir(dir) {
+				return usagef("--data %s: there is no folder %s", from.data, dir)
+			}
 			out := c.OutOrStdout()
 			if !yes {
 				n := 0
