@@ -39,11 +39,11 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 // levels were found by `sparring levels calibrate`, changing them until all
 // steps came out about even; configs/levels-gomoku.json has the measurement.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 200, Notice: 4, Compare: 6, Slip: 4.3},
+	{Nodes: 220, Notice: 5, Compare: 6, Slip: 3.3},
 	{Nodes: 350, Notice: 7, Compare: 6, Slip: 1.8},
 	{Nodes: 540, Notice: 12, Compare: 6, Slip: 1, Worst: 5.8},
 	{Nodes: 900, Notice: 22, Compare: 6, Slip: 0.57, Worst: 3.3},
-	{Nodes: 1500, Notice: 38, Compare: 6, Slip: 0.30, Worst: 1.9, Careful: true},
+	{Nodes: 1600, Notice: 40, Compare: 6, Slip: 0.28, Worst: 1.8, Careful: true},
 	{Nodes: 2200, Careful: true},
 	{Nodes: 6800, Careful: true},
 	{Nodes: 20500, Careful: true},
