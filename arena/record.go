@@ -187,7 +187,7 @@ func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jet
 	follow(ctx, s.records, config, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(msg.Data())
 		if err != nil {
-			err = fmt.Errorf("%s, entry %d of stream %s: %w", msg.Subject(), meta.Sequence.Stream, meta.Stream, err)
+			err = &record.DamagedError{File: "stream " + meta.Stream, Line: int(meta.Sequence.Stream), Err: fmt.Errorf("%s: %w", msg.Subject(), err)}
 		}
 		f(meta, rec, err)
 	})
@@ -203,8 +203,8 @@ func (a *Arena) FollowRecords(ctx context.Context, f func(*record.Record, error)
 
 // Records iterates over the records that a platform has stored, the oldest
 // first. nc is a connection of the platform's account. An unreadable record
-// yields an error, and the iteration continues; a platform without records
-// yields one error.
+// yields a *record.DamagedError, and the iteration continues; a platform without
+// records yields one error.
 func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -18,10 +18,11 @@ import (
 // ErrNotFound: the directory has no record of the game.
 var ErrNotFound = errors.New("no record of the game")
 
-// DamagedError is an invalid line, or a file that can't be read any further.
+// DamagedError is an invalid line, or a file that can't be read any further; or an
+// invalid entry of a stream.
 type DamagedError struct {
 	File string
-	Line int // from 1
+	Line int // from 1; of a stream, the sequence number
 	Err  error
 }
 

@@ -17,6 +17,7 @@ import (
 	"sparring/game/clock"
 	"sparring/lab/chart"
 	"sparring/lab/fleetbench"
+	"sparring/lab/texttable"
 )
 
 // benchFleetFlags are the flags of "bench fleet".
@@ -170,7 +171,7 @@ func (f *benchFleetFlags) print(out io.Writer, r *fleetbench.Result) error {
 			return err
 		}
 	} else if rows := r.Rows(); len(rows) > 0 {
-		if err := (append(table{fleetbench.Heading}, rows...)).write(out); err != nil {
+		if err := (append(texttable.Table{fleetbench.Heading}, rows...)).Write(out); err != nil {
 			return err
 		}
 		for _, s := range r.Steps {

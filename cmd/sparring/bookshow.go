@@ -13,6 +13,7 @@ import (
 	"sparring/engine/book"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/texttable"
 )
 
 func bookShow() *cobra.Command {
@@ -181,12 +182,12 @@ func (v bookView) print(out io.Writer) error {
 		fmt.Fprintln(out, "this position is not in the book")
 		return nil
 	}
-	t := table{{"MOVE", "WINS", "DRAWS", "LOSSES", "SCORE", "LEARNT", "WEIGHT", "SHARE", "PREFERENCE"}}
+	t := texttable.Table{{"MOVE", "WINS", "DRAWS", "LOSSES", "SCORE", "LEARNT", "WEIGHT", "SHARE", "PREFERENCE"}}
 	for _, m := range v.Moves {
-		t.add(strings.Join(m.Moves, " "), m.Wins, m.Draws, m.Losses, fmt.Sprintf("%.1f%%", 100*m.Score), fmt.Sprintf("%+.1f%%", 100*m.Learnt),
+		t.Add(strings.Join(m.Moves, " "), m.Wins, m.Draws, m.Losses, fmt.Sprintf("%.1f%%", 100*m.Score), fmt.Sprintf("%+.1f%%", 100*m.Learnt),
 			fmt.Sprintf("%.1f", m.Weight), fmt.Sprintf("%.1f%%", 100*m.Share), m.Preference)
 	}
-	return t.write(out) // Chinese characters are two columns wide
+	return t.Write(out) // Chinese characters are two columns wide
 }
 
 func bookPrefer() *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine/book"
 	"sparring/game"
+	"sparring/lab/texttable"
 )
 
 // treeFlags are the flags of book tree.
@@ -40,7 +41,7 @@ BOOK is a file, or "shipped" for the book that comes with the program.`,
 			if err != nil {
 				return err
 			}
-			t := tree{treeFlags: f, book: b, table: table{{"LINE", "GAMES", "SCORE", "SHARE"}}, shown: map[uint64]bool{p.Key(): true}}
+			t := tree{treeFlags: f, book: b, table: texttable.Table{{"LINE", "GAMES", "SCORE", "SHARE"}}, shown: map[uint64]bool{p.Key(): true}}
 			if err := t.grow(p, 0); err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ BOOK is a file, or "shipped" for the book that comes with the program.`,
 				_, err := fmt.Fprintln(c.OutOrStdout(), "this position is not in the book")
 				return err
 			}
-			return t.table.write(c.OutOrStdout())
+			return t.table.Write(c.OutOrStdout())
 		},
 	}
 	fl := c.Flags()
@@ -65,7 +66,7 @@ BOOK is a file, or "shipped" for the book that comes with the program.`,
 type tree struct {
 	treeFlags
 	book  *book.Book
-	table table
+	table texttable.Table
 	shown map[uint64]bool // keys of positions
 }
 
@@ -94,7 +95,7 @@ func (t *tree) grow(p game.Position, deep int) error {
 		if c.Preference != 0 {
 			share += " " + c.Preference.String()
 		}
-		t.table.add(strings.Repeat("  ", deep)+as.format(c.Moves[0])+again, c.Games(), fmt.Sprintf("%.1f%%", 100*c.Score()), share)
+		t.table.Add(strings.Repeat("  ", deep)+as.format(c.Moves[0])+again, c.Games(), fmt.Sprintf("%.1f%%", 100*c.Score()), share)
 		if again == "" {
 			t.shown[q.Key()] = true
 			if err := t.grow(q, deep+1); err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -127,7 +126,7 @@ func (f *campaignFlags) tell(c *cobra.Command, night *campaign.Campaign, dir str
 	if f.json {
 		err = printJSON(c.OutOrStdout(), s)
 	} else {
-		err = report.CampaignText(c.OutOrStdout(), s, f.lang, func(out io.Writer, rows [][]string) error { return table(rows).write(out) })
+		err = report.CampaignText(c.OutOrStdout(), s, f.lang)
 	}
 	if failed != nil {
 		return fmt.Errorf("the page is not written: %w", failed)

@@ -16,6 +16,7 @@ import (
 
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/netfault"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -121,11 +122,11 @@ func listScenarios(out io.Writer, all []conformance.Description, asJSON bool) er
 	if asJSON {
 		return printJSON(out, all)
 	}
-	t := table{{"scenario", "asks the program to", "why", "needs"}}
+	t := texttable.Table{{"scenario", "asks the program to", "why", "needs"}}
 	for _, d := range all {
-		t.add(d.Scenario, d.Asks, d.Why, d.Needs)
+		t.Add(d.Scenario, d.Asks, d.Why, d.Needs)
 	}
-	return t.write(out)
+	return t.Write(out)
 }
 
 // site is where the program under test and the suite meet.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/configs"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/protocol/credentials"
 )
@@ -218,7 +219,7 @@ func credentialsList(f *credentialsFlags) *cobra.Command {
 }
 
 func listUsers(out io.Writer, users []credentials.User, now time.Time) error {
-	t := table{{"NAME", "ROLE", "PLAYERS", "ISSUED (UTC)", "EXPIRES (UTC)", "STATE", "KEY"}}
+	t := texttable.Table{{"NAME", "ROLE", "PLAYERS", "ISSUED (UTC)", "EXPIRES (UTC)", "STATE", "KEY"}}
 	for _, u := range users {
 		players, expires, state := "-", "never", "valid"
 		switch {
@@ -237,9 +238,9 @@ func listUsers(out io.Writer, users []credentials.User, now time.Time) error {
 		case !u.Valid(now):
 			state = "expired"
 		}
-		t.add(u.Name, u.Role, players, timeText(u.Issued), expires, state, u.Key)
+		t.Add(u.Name, u.Role, players, timeText(u.Issued), expires, state, u.Key)
 	}
-	return t.write(out)
+	return t.Write(out)
 }
 
 func credentialsRevoke(f *credentialsFlags) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"sparring/configs"
 	"sparring/lab/event"
+	"sparring/lab/texttable"
 )
 
 // anEvent explains the --event of commands.
@@ -46,7 +47,7 @@ func listEvents(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t := table{{"EVENT", "RULES", "CLOCK", "MOVE", "RECORDS", "SOURCE"}}
+	t := texttable.Table{{"EVENT", "RULES", "CLOCK", "MOVE", "RECORDS", "SOURCE"}}
 	for _, name := range names {
 		e, err := openEvent(name)
 		if err != nil {
@@ -64,9 +65,9 @@ func listEvents(c *cobra.Command) error {
 				latest = s.Date
 			}
 		}
-		t.add(name, e.Rules.Name, clock, move, e.Record.Format, latest.Format("2006"))
+		t.Add(name, e.Rules.Name, clock, move, e.Record.Format, latest.Format("2006"))
 	}
-	return t.write(c.OutOrStdout())
+	return t.Write(c.OutOrStdout())
 }
 
 func showEvent(c *cobra.Command, name string) error {

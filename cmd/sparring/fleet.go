@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/record/space"
 )
@@ -169,10 +170,10 @@ func (v fleetView) lines(before *fleetView) []string {
 		}
 		return "-"
 	}
-	var bots, arenas table
+	var bots, arenas texttable.Table
 	var alarms, notes []string
-	bots.add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
-	arenas.add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
+	bots.Add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
+	arenas.Add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
 	for _, r := range v.Reports {
 		where := fmt.Sprintf("%s:%d", r.Host, r.PID)
 		up := shortTime(v.Time.Sub(r.Started))
@@ -187,7 +188,7 @@ func (v fleetView) lines(before *fleetView) []string {
 			if b.Overhead.Moves > 0 {
 				overhead = fmt.Sprintf("%d/%d/%d", b.Overhead.P50MS, b.Overhead.P95MS, b.Overhead.P99MS)
 			}
-			bots.add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
+			bots.Add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
 				fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
 				perSecond(r, func(r protocol.Report) int64 { return r.Bot.Moves }), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, where, r.Build)
 			if r.Text != "" {
@@ -201,7 +202,7 @@ func (v fleetView) lines(before *fleetView) []string {
 			}
 		}
 		if a := r.Arena; a != nil {
-			arenas.add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
+			arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
 				a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, where, r.Build)
 			if a.Omitted > 0 {
 				notes = append(notes, fmt.Sprintf("%s knows %d more instances", r.Instance, a.Omitted))
@@ -219,9 +220,9 @@ func (v fleetView) lines(before *fleetView) []string {
 		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
 	}
 	var text strings.Builder
-	for _, t := range []table{bots, arenas} {
+	for _, t := range []texttable.Table{bots, arenas} {
 		if len(t) > 1 {
-			t.write(&text) // a Builder returns no error
+			t.Write(&text) // a Builder returns no error
 			text.WriteString("\n")
 		}
 	}

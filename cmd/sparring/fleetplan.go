@@ -12,6 +12,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/capacity"
+	"sparring/lab/texttable"
 )
 
 func fleetPlan(f *fleetFlags) *cobra.Command {
@@ -103,16 +104,16 @@ func printPlan(out io.Writer, p *capacity.Plan) error {
 	if !p.Fits {
 		verdict = fmt.Sprintf("DOES NOT FIT: %d games at once do, or %.0f cores", p.MostGames, float64(p.Cores)*float64(p.Games)/max(float64(p.MostGames), 1)+0.5)
 	}
-	t := table{{"", fmt.Sprintf("%d games at once, %s, on %s", p.Games, p.Clock, count(p.Cores, "core", "cores"))}}
-	t.add("verdict", verdict)
-	t.add("a move", fmt.Sprintf("%.2f s by the clock; %.2f ms of a core for the search, %.2f ms for the rest", p.SecondsPerMove, p.Costs.SearchMS, p.Costs.PlatformMS))
-	t.add("moves a second", fmt.Sprintf("%.0f if all take their time; %.0f at most, if bots move at once", p.MovesPerSecond, p.MostMovesPerSecond))
-	t.add("cores", fmt.Sprintf("%.2f busy", p.CoresNeeded))
-	t.add("memory", fmt.Sprintf("%.0f MB", p.MemoryMB))
-	t.add("disk a day", fmt.Sprintf("%s; %s at most", megabytes(p.DiskMBPerDay), megabytes(p.MostDiskMBPerDay)))
-	t.add("search from", p.Costs.Search)
-	t.add("rest from", p.Costs.Platform)
-	return t.write(out)
+	t := texttable.Table{{"", fmt.Sprintf("%d games at once, %s, on %s", p.Games, p.Clock, count(p.Cores, "core", "cores"))}}
+	t.Add("verdict", verdict)
+	t.Add("a move", fmt.Sprintf("%.2f s by the clock; %.2f ms of a core for the search, %.2f ms for the rest", p.SecondsPerMove, p.Costs.SearchMS, p.Costs.PlatformMS))
+	t.Add("moves a second", fmt.Sprintf("%.0f if all take their time; %.0f at most, if bots move at once", p.MovesPerSecond, p.MostMovesPerSecond))
+	t.Add("cores", fmt.Sprintf("%.2f busy", p.CoresNeeded))
+	t.Add("memory", fmt.Sprintf("%.0f MB", p.MemoryMB))
+	t.Add("disk a day", fmt.Sprintf("%s; %s at most", megabytes(p.DiskMBPerDay), megabytes(p.MostDiskMBPerDay)))
+	t.Add("search from", p.Costs.Search)
+	t.Add("rest from", p.Costs.Platform)
+	return t.Write(out)
 }
 
 // megabytes formats MB for people.

@@ -20,6 +20,7 @@ import (
 	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/lab/texttable"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -413,21 +414,21 @@ Ratings marked = are those of levels, which are the scale and do not change.`,
 			if asJSON {
 				return printJSON(c.OutOrStdout(), all)
 			}
-			t := table{{"game", "speed", "place", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
+			t := texttable.Table{{"game", "speed", "place", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
 			for _, g := range games {
 				for _, s := range all[g] {
 					plusMinus := fmt.Sprintf("%.0f", s.Error)
 					if s.Fixed {
 						plusMinus = "="
 					}
-					t.add(g, s.Speed, s.Place, cmp.Or(s.Display, string(s.Player)), fmt.Sprintf("%.0f", s.Rating), plusMinus, s.Games, s.Wins, s.Draws, s.Losses)
+					t.Add(g, s.Speed, s.Place, cmp.Or(s.Display, string(s.Player)), fmt.Sprintf("%.0f", s.Rating), plusMinus, s.Games, s.Wins, s.Draws, s.Losses)
 				}
 			}
 			if len(t) == 1 {
 				fmt.Fprintln(c.OutOrStdout(), "no rated game has been played yet")
 				return nil
 			}
-			return t.write(c.OutOrStdout())
+			return t.Write(c.OutOrStdout())
 		},
 	}
 	c.Flags().StringSliceVar(&games, "game", nil, anyGame()+", or several, separated by commas (default: all)")

@@ -17,6 +17,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game/catalog"
 	"sparring/lab/openings"
+	"sparring/lab/texttable"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 )
@@ -273,13 +274,13 @@ func (j judgeCounts) write(out io.Writer, engines []string) error {
 	if len(engines) < 2 {
 		return nil
 	}
-	t := table{{"engine", "asked", "even", "from even, on average"}}
+	t := texttable.Table{{"engine", "asked", "even", "from even, on average"}}
 	for _, spec := range engines {
 		n := j[spec]
-		t.add(spec, n.asked, n.even, fmt.Sprintf("%.1f %%", 100*n.off/float64(max(n.verdicts, 1))))
+		t.Add(spec, n.asked, n.even, fmt.Sprintf("%.1f %%", 100*n.off/float64(max(n.verdicts, 1))))
 	}
 	fmt.Fprintln(out)
-	return t.write(out)
+	return t.Write(out)
 }
 
 // verdictLine formats a verdict for the table; by adds who has given it.

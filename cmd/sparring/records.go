@@ -20,6 +20,7 @@ import (
 
 	"sparring/arena"
 	"sparring/game"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/record"
 	"sparring/record/format"
@@ -30,9 +31,10 @@ func recordsDir(data string) string { return filepath.Join(data, "records") }
 
 // archive holds the flags that select the records.
 type archive struct {
-	data string
-	nats serverFlags
-	wait bool
+	data   string
+	nats   serverFlags
+	wait   bool
+	server string // that all has read from, without its password
 }
 
 func (a *archive) flags(c *cobra.Command) {
@@ -71,7 +73,8 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", nc.ConnectedUrlRedacted(), readTime))
+	a.server = nc.ConnectedUrlRedacted()
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.server, readTime))
 	defer cancel()
 	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
 	if ctx.Err() != nil {
@@ -193,12 +196,12 @@ func recordsList(from *archive) *cobra.Command {
 			if asJSON {
 				return writeLines(out, games)
 			}
-			t := table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
+			t := texttable.Table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
 			for _, r := range games {
-				t.add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
+				t.Add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),
 					len(r.Plies), r.Result, r.Reason)
 			}
-			return t.write(out)
+			return t.Write(out)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the full records as JSON lines")

@@ -21,6 +21,7 @@ import (
 	"sparring/game"
 	"sparring/lab/analysis"
 	"sparring/lab/chart"
+	"sparring/lab/texttable"
 	"sparring/record"
 )
 
@@ -397,7 +398,7 @@ func printReview(out io.Writer, rep *analysis.Report) error {
 		fmt.Fprintf(out, " (%s)", rep.Reason)
 	}
 	fmt.Fprintf(out, "\nengine    %s\n\n", rep.Engine)
-	t := table{{"PLY", "SEAT", "MOVE", "CHANCE", "LOST", "", "BETTER"}}
+	t := texttable.Table{{"PLY", "SEAT", "MOVE", "CHANCE", "LOST", "", "BETTER"}}
 	for _, m := range rep.Plies {
 		chance, lost, better := "", "", ""
 		if m.Chance != nil {
@@ -406,9 +407,9 @@ func printReview(out io.Writer, rep *analysis.Report) error {
 		if m.Class != "" {
 			lost, better = fmt.Sprintf("%4.1f %%", 100*m.Lost), strings.Join(m.Line, " ")
 		}
-		t.add(m.Ply, m.Seat, m.Move, chance, lost, m.Class, better)
+		t.Add(m.Ply, m.Seat, m.Move, chance, lost, m.Class, better)
 	}
-	if err := t.write(out); err != nil {
+	if err := t.Write(out); err != nil {
 		return err
 	}
 	fmt.Fprintln(out)

@@ -176,7 +176,7 @@ func sourcesText(a *archive, sources []string) string {
 		names = append(names, filepath.Base(s))
 	}
 	if len(names) == 0 {
-		names = []string{cmp.Or(a.nats.url, a.data)}
+		names = []string{cmp.Or(a.server, a.data)}
 	}
 	return strings.Join(names, ", ")
 }

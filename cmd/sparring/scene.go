@@ -16,6 +16,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -198,13 +199,13 @@ func (s *scene) round(r arena.Round) {
 func (s *scene) standings(heading string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n", heading)
-	t := table{{"  game", "speed", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
+	t := texttable.Table{{"  game", "speed", "player", "rating", "+-", "games", "won", "drawn", "lost"}}
 	for _, g := range catalog.Games() {
 		for _, p := range s.arena.Standings(g.Name) {
-			t.add("  "+g.Name, p.Speed, p.Player, fmt.Sprintf("%.0f", p.Rating.Rating), fmt.Sprintf("%.0f", p.Error()), p.Games, p.Wins, p.Draws, p.Losses)
+			t.Add("  "+g.Name, p.Speed, p.Player, fmt.Sprintf("%.0f", p.Rating.Rating), fmt.Sprintf("%.0f", p.Error()), p.Games, p.Wins, p.Draws, p.Losses)
 		}
 	}
-	t.write(&b) // a strings.Builder never fails
+	t.Write(&b) // a strings.Builder never fails
 	return b.String()
 }
 
@@ -217,11 +218,11 @@ func (s *scene) finish(records string, played bool) {
 	if played {
 		var b strings.Builder
 		fmt.Fprintf(&b, "\nresults of round %d\n", last.Number)
-		t := table{{"  game", "first", "second", "result", "reason", "plies", "id"}}
+		t := texttable.Table{{"  game", "first", "second", "result", "reason", "plies", "id"}}
 		for _, p := range last.Pairings {
-			t.add("  "+p.Terms.Game, p.Players[game.First], p.Players[game.Second], p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
+			t.Add("  "+p.Terms.Game, p.Players[game.First], p.Players[game.Second], p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
 		}
-		t.write(&b)
+		t.Write(&b)
 		s.screen.say("%s", b.String())
 	}
 	s.screen.say("records: %s", records)

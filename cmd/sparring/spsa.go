@@ -16,6 +16,7 @@ import (
 	"sparring/engine/search"
 	"sparring/lab/match"
 	"sparring/lab/spsa"
+	"sparring/lab/texttable"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 	"sparring/pipe/uci"
@@ -328,7 +329,7 @@ func (f *spsaFlags) report(c *cobra.Command, t *spsa.Tuning) error {
 		fmt.Fprintf(out, ", %s not counted", count(bad, "pair", "pairs"))
 	}
 	fmt.Fprintf(out, "; rate %g\n\n", t.Rate)
-	rows := table{{"PARAMETER", "START", "NOW", "BOUNDS", "STEP", "THE HIGHER VALUE SCORED"}}
+	rows := texttable.Table{{"PARAMETER", "START", "NOW", "BOUNDS", "STEP", "THE HIGHER VALUE SCORED"}}
 	var start []float64
 	var notes []string
 	for i, p := range t.Params {
@@ -336,12 +337,12 @@ func (f *spsaFlags) report(c *cobra.Command, t *spsa.Tuning) error {
 		v := t.Values()[i]
 		higher := t.Higher(i, 0, n)
 		low, high := higher.Interval()
-		rows.add(p.Name, p.Text(p.Start), p.Text(v), fmt.Sprintf("%g to %g", p.Min, p.Max), p.Step, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*higher.Score(), 100*low, 100*high))
+		rows.Add(p.Name, p.Text(p.Start), p.Text(v), fmt.Sprintf("%g to %g", p.Min, p.Max), p.Step, fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*higher.Score(), 100*low, 100*high))
 		if bound, at := p.AtBound(v); at {
 			notes = append(notes, fmt.Sprintf("%s is at its bound %g: better values may lie beyond it", p.Name, bound))
 		}
 	}
-	if err := rows.write(out); err != nil {
+	if err := rows.Write(out); err != nil {
 		return err
 	}
 	for _, note := range notes {

@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
 
@@ -49,6 +52,44 @@ func TestWithoutPlatform(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestReportOfPlatform: the page of a platform's games names the server, not the
+// password with which they were read. A damaged record is skipped.
+func TestReportOfPlatform(t *testing.T) {
+	const password = "the-password-of-the-platform"
+	srv, err := embedded.Start(embedded.Config{Port: embedded.RandomPort, Passwords: map[string]string{"platform": password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	nc := arenatest.Connect(t, srv.Platform())
+	if _, err := arena.New(t.Context(), nc, arena.Defaults(), arenatest.Log(t)); err != nil {
+		t.Fatal(err)
+	}
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const record = `{"v":1,"id":"g","game":"gomoku","rules":"gomoku/freestyle-15","source":{"by":"arena"},"seats":[{"player":"a","kind":"bot"},{"player":"b","kind":"bot"}],"result":"first","reason":"resign","plies":[{"seat":"first","move":"h8"}]}`
+	for id, text := range map[protocol.GameID]string{"damaged": "{}", "g": record} {
+		if _, err := nc.Request(subjects.Record("gomoku", id), []byte(text), patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	url := strings.Replace(srv.URL(), "://", "://platform:"+password+"@", 1)
+	var out, errs bytes.Buffer
+	if code := run([]string{"records", "report", "--analyse", "none", "--html", page, "--nats", url}, strings.NewReader(""), &out, &errs); code != 0 || !strings.Contains(errs.String(), "skipped: stream sparring_records:") {
+		t.Fatalf("exit %d, %s", code, errs.String())
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), password) || !strings.Contains(string(text), strings.TrimPrefix(srv.URL(), "nats://")) {
+		t.Error("the page has the password, or does not name the server")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"sparring/lab/analysis"
 	"sparring/lab/match"
 	"sparring/lab/openings"
+	"sparring/lab/texttable"
 	"sparring/lab/weakness"
 	"sparring/record"
 	"sparring/record/format"
@@ -224,7 +225,7 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 		fmt.Fprintln(out, "moves     none judged: the records have no scores; give --analyse nodes=20000")
 	}
 	fmt.Fprintln(out)
-	t := table{{"BY", "GROUP", "GAMES", "SCORE", "ELSEWHERE", "MOVES", "LOST", "THEIRS", "WORSE BY", "P", ""}}
+	t := texttable.Table{{"BY", "GROUP", "GAMES", "SCORE", "ELSEWHERE", "MOVES", "LOST", "THEIRS", "WORSE BY", "P", ""}}
 	for _, g := range r.Groups {
 		score, elsewhere, moves, lost, theirs := "", "", "", "", ""
 		if g.Moves > 0 {
@@ -236,9 +237,9 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 		if g.P <= 1.0/2000 {
 			p = "< 0.001"
 		}
-		t.add(g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, fmt.Sprintf("%+.1f ± %.1f %%", 100*g.Excess, 100*g.Error), p, map[bool]string{true: "weak"}[g.Weak])
+		t.Add(g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, fmt.Sprintf("%+.1f ± %.1f %%", 100*g.Excess, 100*g.Error), p, map[bool]string{true: "weak"}[g.Weak])
 	}
-	if err := t.write(out); err != nil {
+	if err := t.Write(out); err != nil {
 		return err
 	}
 	switch n := len(r.Weak()); {
@@ -261,7 +262,7 @@ func (f *weaknessFlags) printMoves(out io.Writer, r *weakness.Result) error {
 		return nil
 	}
 	fmt.Fprintln(out)
-	t := table{{"GAME", "PLY", "MOVE", "LOST", "BETTER", "WHAT", ""}}
+	t := texttable.Table{{"GAME", "PLY", "MOVE", "LOST", "BETTER", "WHAT", ""}}
 	for _, m := range r.Moves[:min(len(r.Moves), f.most)] {
 		p, err := before(m)
 		if err != nil {
@@ -277,10 +278,10 @@ func (f *weaknessFlags) printMoves(out io.Writer, r *weakness.Result) error {
 			}
 			return text
 		}
-		t.add(m.Game.Record.ID, m.Ply, written(m.Game.Record.Plies[m.Ply-1].Move), fmt.Sprintf("%.0f %%", 100*m.Lost), written(m.Best),
+		t.Add(m.Game.Record.ID, m.Ply, written(m.Game.Record.Plies[m.Ply-1].Move), fmt.Sprintf("%.0f %%", 100*m.Lost), written(m.Best),
 			strings.Join(m.Groups, ", "), map[bool]string{true: "weak"}[m.Weak])
 	}
-	return t.write(out)
+	return t.Write(out)
 }
 
 // before returns the position in which a move was played.

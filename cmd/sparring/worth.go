@@ -18,6 +18,7 @@ import (
 	"sparring/lab/match"
 	"sparring/lab/openings"
 	"sparring/lab/screening"
+	"sparring/lab/texttable"
 	"sparring/pipe/playerspec"
 )
 
@@ -298,9 +299,9 @@ func (f *worthFlags) report(out io.Writer, results map[int]screening.Result) err
 		return err
 	}
 	fmt.Fprintf(out, "%d games of %s, each change with probability %g\n\n", 2*len(all), f.player, f.design.Chance)
-	rows := table{{"CHANGE", "POINTS PER 100 GAMES", "GAMES WITH IT ON ONE SIDE"}}
+	rows := texttable.Table{{"CHANGE", "POINTS PER 100 GAMES", "GAMES WITH IT ON ONE SIDE"}}
 	for _, e := range effects {
-		rows.add(e.Change, fmt.Sprintf("%+.1f ± %.1f", 100*e.Worth, 100*e.Error), 2*e.Pairs)
+		rows.Add(e.Change, fmt.Sprintf("%+.1f ± %.1f", 100*e.Worth, 100*e.Error), 2*e.Pairs)
 	}
-	return rows.write(out)
+	return rows.Write(out)
 }

@@ -65,20 +65,34 @@ func pairs(g *rules.Position) (n int) {
 // writeTrees writes a file of trees with random positions, four a tree.
 func writeTrees(t *testing.T, ruleSet string, number int, label func(g *rules.Position) search.Score) string {
 	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := make([][]trees.Position, number)
+	for i := range all {
+		for range 4 {
+			g := randomPosition(t, ruleSet, 4+rng.IntN(5), rng)
+			all[i] = append(all[i], trees.Position{Text: g.String(), Score: label(g), Source: search.FromSearch})
+		}
+	}
+	return writeFile(t, ruleSet, all...)
+}
+
+// oneTree writes a file of a tree with one position.
+func oneTree(t *testing.T, ruleSet, text string) string {
+	t.Helper()
+	return writeFile(t, ruleSet, []trees.Position{{Text: text, Source: search.FromSearch}})
+}
+
+// writeFile writes a file of trees.
+func writeFile(t *testing.T, ruleSet string, all ...[]trees.Position) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "trees.jsonl")
 	f, err := trees.Open(path, &trees.Terms{Game: rules.Name, Build: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range number {
-		tree := trees.Tree{Number: i + 1, Rules: ruleSet}
-		for range 4 {
-			g := randomPosition(t, ruleSet, 4+rng.IntN(5), rng)
-			tree.Positions = append(tree.Positions, trees.Position{Text: g.String(), Score: label(g), Source: search.FromSearch})
-		}
-		if err := f.Append(&tree); err != nil {
+	for i, positions := range all {
+		if err := f.Append(&trees.Tree{Number: i + 1, Rules: ruleSet, Positions: positions}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -430,7 +444,9 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(t.Context(), "freestyle", 0, 1, []string{settled}, func(int) {}); err == nil || !strings.Contains(err.Error(), "no positions to learn from in 1 trees") {
 		t.Errorf("settled positions only: %v", err)
 	}
+	many := writeTrees(t, "gomoku/renju-15", batchTrees+1, label)
 	for path, want := range map[string]string{
+		many: "trees: " + many + ": tree 1: ", // whatever line was being read
 		writeTrees(t, "gomoku/renju-15", 1, label):                                      "renju rules, want freestyle",
 		oneTree(t, "gomoku/freestyle-15", "nonsense"):                                   `tree 1: "nonsense": `,
 		oneTree(t, "gomoku/nonesuch", "15/15/15/15/15/15/15/15/15/15/15/15/15/15/15 b"): "unknown rules",
@@ -452,20 +468,6 @@ func TestLoad(t *testing.T) {
 	if _, _, err := plan.Run(ctx, p, nil, "b", func(Progress) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-}
-
-func oneTree(t *testing.T, ruleSet, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "trees.jsonl")
-	f, err := trees.Open(path, &trees.Terms{Game: rules.Name, Build: "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := f.Append(&trees.Tree{Number: 1, Rules: ruleSet, Positions: []trees.Position{{Text: text, Source: "search"}}}); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestRenju: a network for both colours can be fitted and written.

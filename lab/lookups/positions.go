@@ -76,6 +76,7 @@ func Load(ctx context.Context, class string, holdOut int, seed uint64, paths []s
 			watch(p.Len())
 			return nil
 		}
+		var failed error
 		terms, err := trees.Read(path, func(t trees.Tree) error {
 			for _, l := range t.Positions {
 				fmt.Fprintf(digest, "%s %s %d\n", t.Rules, l.Text, l.Score)
@@ -84,12 +85,14 @@ func Load(ctx context.Context, class string, holdOut int, seed uint64, paths []s
 			if batch = append(batch, t); len(batch) < batchTrees {
 				return nil
 			}
-			return flush()
+			failed = flush()
+			return failed
 		})
 		if err == nil {
-			if err = flush(); err != nil {
-				err = fmt.Errorf("trees: %s: %w", path, err)
-			}
+			failed = flush()
+		}
+		if failed != nil { // the tree counts, not the line that was being read
+			err = fmt.Errorf("trees: %s: %w", path, failed)
 		}
 		if err == nil && terms.Game != rules.Name {
 			err = fmt.Errorf("trees: %s: of %s, want %s", path, terms.Game, rules.Name)

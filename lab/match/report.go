@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"sparring/engine"
 	"sparring/lab/elo"
+	"sparring/lab/texttable"
 )
 
 // Line returns the standing as one line, for a progress display. Test may be nil.
@@ -69,20 +69,19 @@ func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
 }
 
 func (s *Standing) writeTable(b *strings.Builder) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "rank\tplayer\tgames\tW-D-L\tpoints\t%\tElo (95 %)\tfaults")
+	players := texttable.Table{{"rank", "player", "games", "W-D-L", "points", "%", "Elo (95 %)", "faults"}}
 	for rank, i := range s.Ranking() {
 		p := &s.Players[i]
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%g\t%.1f\t%s\t%d\n", rank+1, p.Name, p.Games(), p.wdl(), p.Points(), p.Percent(), eloText(p.Pairs), p.FaultCount())
+		players.Add(rank+1, p.Name, p.Games(), p.wdl(), p.Points(), fmt.Sprintf("%.1f", p.Percent()), eloText(p.Pairs), p.FaultCount())
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "\tmeeting\tgames\tW-D-L\tpoints\t%\tElo (95 %)\tLOS %")
+	meetings := texttable.Table{{"meeting", "games", "W-D-L", "points", "%", "Elo (95 %)", "LOS %"}}
 	for i := range s.Meets {
 		m := &s.Meets[i]
-		fmt.Fprintf(w, "\t%s - %s\t%d\t%s\t%g\t%.1f\t%s\t%.1f\n", s.Players[m.A].Name, s.Players[m.B].Name,
-			m.Games(), m.wdl(), m.Points(), m.Percent(), eloText(m.Pairs), 100*m.Pairs.LOS())
+		meetings.Add(s.Players[m.A].Name+" - "+s.Players[m.B].Name, m.Games(), m.wdl(), m.Points(), fmt.Sprintf("%.1f", m.Percent()), eloText(m.Pairs), fmt.Sprintf("%.1f", 100*m.Pairs.LOS()))
 	}
-	w.Flush() // a Builder never fails
+	players.Write(b) // a Builder never fails
+	b.WriteByte('\n')
+	meetings.Write(b)
 }
 
 func (s *Standing) writeEnds(b *strings.Builder) {

@@ -23,7 +23,7 @@ type Finding struct {
 // differences that Verdict looks at.
 const significant = 2.58
 
-// manyStalls of all games, as one in so many, are said to have had stalls.
+// More than one of manyStalls games with a stall are worth a word.
 const manyStalls = 10
 
 // fewGames is the number of games up to which Verdict says nothing about their kinds.

@@ -13,6 +13,7 @@ import (
 	"sparring/lab/campaign"
 	"sparring/lab/elo"
 	"sparring/lab/match"
+	"sparring/lab/texttable"
 )
 
 // CampaignOptions say what the page of a campaign has.
@@ -96,8 +97,8 @@ func Campaign(out io.Writer, s *campaign.Summary, o CampaignOptions) error {
 	return t.Execute(out, p)
 }
 
-// CampaignText writes the same as text. Table writes rows in columns.
-func CampaignText(out io.Writer, s *campaign.Summary, lang string, table func(io.Writer, [][]string) error) error {
+// CampaignText writes the same as text.
+func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 	w, err := Words(lang)
 	if err != nil {
 		return err
@@ -113,17 +114,17 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string, table func(io
 	}
 	heading := func(text string) { fmt.Fprintf(out, "\n%s\n", text) } // an error comes back below
 	if len(p.Strength) > 0 {
-		rows := [][]string{{w.T("campaign.col.match"), w.T("report.col.players"), w.T("campaign.col.new"), w.T("campaign.col.before"), w.T("campaign.col.now"), w.T("campaign.col.change")}}
+		rows := texttable.Table{{w.T("campaign.col.match"), w.T("report.col.players"), w.T("campaign.col.new"), w.T("campaign.col.before"), w.T("campaign.col.now"), w.T("campaign.col.change")}}
 		for _, r := range p.Strength {
-			rows = append(rows, []string{r.Match, r.A + " - " + r.B, fmt.Sprint(r.New), r.Before, r.Now, r.Change})
+			rows.Add(r.Match, r.A+" - "+r.B, r.New, r.Before, r.Now, r.Change)
 		}
-		if err := table(out, rows); err != nil {
+		if err := rows.Write(out); err != nil {
 			return err
 		}
 	}
 	for _, t := range p.Tables {
 		heading(t.Heading)
-		rows := [][]string{{w.T("page.place"), w.T("page.player"), w.T("report.col.games"), w.T("report.col.result"), w.T("report.col.percent"), w.T("report.col.elo"), w.T("report.col.faults")}}
+		rows := texttable.Table{{w.T("page.place"), w.T("page.player"), w.T("report.col.games"), w.T("report.col.result"), w.T("report.col.percent"), w.T("report.col.elo"), w.T("report.col.faults")}}
 		for _, n := range t.Numbers {
 			rows[0] = append(rows[0], fmt.Sprint(n))
 		}
@@ -134,17 +135,17 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string, table func(io
 			}
 			rows = append(rows, row)
 		}
-		if err := table(out, rows); err != nil {
+		if err := rows.Write(out); err != nil {
 			return err
 		}
 	}
 	for _, m := range p.Matches {
 		heading(m.Name + " · " + m.About + " · " + m.Done)
-		rows := [][]string{{w.T("report.col.players"), w.T("report.col.games"), w.T("report.col.result"), w.T("report.col.percent"), w.T("report.col.elo"), "LOS", w.T("report.col.faults"), ""}}
+		rows := texttable.Table{{w.T("report.col.players"), w.T("report.col.games"), w.T("report.col.result"), w.T("report.col.percent"), w.T("report.col.elo"), "LOS", w.T("report.col.faults"), ""}}
 		for _, r := range m.Rows {
-			rows = append(rows, []string{r.A + " - " + r.B, r.Games, r.Result, r.Percent, r.Elo, r.LOS, orDash(r.Faults), r.State})
+			rows.Add(r.A+" - "+r.B, r.Games, r.Result, r.Percent, r.Elo, r.LOS, orDash(r.Faults), r.State)
 		}
-		if err := table(out, rows); err != nil {
+		if err := rows.Write(out); err != nil {
 			return err
 		}
 	}

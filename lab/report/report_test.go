@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"io"
 	"math"
 	"os"
 	"regexp"
@@ -403,10 +402,7 @@ func TestCampaignPage(t *testing.T) {
 			}
 		}
 		var text bytes.Buffer
-		if err := CampaignText(&text, s, lang, func(out io.Writer, rows [][]string) error {
-			_, err := fmt.Fprintln(out, rows)
-			return err
-		}); err != nil || !strings.Contains(text.String(), wants[2]) {
+		if err := CampaignText(&text, s, lang); err != nil || !strings.Contains(text.String(), wants[2]) {
 			t.Errorf("%s as text: %v\n%s", lang, err, text.String())
 		}
 	}

@@ -170,7 +170,7 @@ func after(p game.Position, line []game.Move) (game.Position, error) {
 	return p, nil
 }
 
-// label searches a position without its history, as who reads its text will see it. Ok
+// label searches a position without its history, as a reader of its text will see it. Ok
 // is false where there is nothing to search.
 func (m *maker) label(ctx context.Context, g *search.Game, rules *game.Rules, text string) (labelled Position, ok bool, err error) {
 	p, err := rules.New(text)

@@ -1,4 +1,5 @@
-package main
+// Package texttable writes tables as text for terminals.
+package texttable
 
 import (
 	"fmt"
@@ -8,12 +9,12 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// table is text in columns, the first row its heading. Unlike those of tabwriter, its
+// Table is text in columns, the first row its heading. Unlike those of tabwriter, its
 // columns are straight where a terminal draws Chinese characters twice as wide.
-type table [][]string
+type Table [][]string
 
-// add adds a row.
-func (t *table) add(cells ...any) {
+// Add adds a row.
+func (t *Table) Add(cells ...any) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
 		row[i] = fmt.Sprint(c)
@@ -21,8 +22,8 @@ func (t *table) add(cells ...any) {
 	*t = append(*t, row)
 }
 
-// write writes the table, its columns two blanks apart.
-func (t table) write(out io.Writer) error {
+// Write writes the table, its columns two blanks apart.
+func (t Table) Write(out io.Writer) error {
 	widths := map[int]int{}
 	for _, row := range t {
 		for i, cell := range row {
