@@ -40,7 +40,7 @@ func (r *Result) Sample(g Group, n int, take func(Move) bool) (sample []Move) {
 			all = append(all, m)
 		}
 	}
-	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] }) // the same games give the same sample
+	shuffle(all)
 	rank, seen := map[string]int{}, map[*Game]int{}
 	for _, m := range all {
 		rank[m.id()] = seen[m.Game]
@@ -55,6 +55,11 @@ func (r *Result) Sample(g Group, n int, take func(Move) bool) (sample []Move) {
 	return sample
 }
 
+// shuffle puts moves into a random order, which is the same for the same moves.
+func shuffle(moves []Move) {
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(moves), func(i, j int) { moves[i], moves[j] = moves[j], moves[i] })
+}
+
 func (m Move) undecided() bool { return m.Chance >= decided && m.Chance <= 1-decided }
 
 // id identifies the move among those of all games.
@@ -63,24 +68,31 @@ func (m Move) id() string { return fmt.Sprintf("%p %d", m.Game, m.Ply) }
 // Controls returns for each of the given moves another of the player, as near to it as
 // there is in winning chance and ply and whatever it lost: what the player does in
 // comparable positions that were not singled out. They are outside of the group except,
-// unless it is nil. Take is that of Sample. The error is of a kind of game without an
-// engine.
+// unless it is nil; of one that is a phase, the plies are not compared. Take is that of
+// Sample. The error is of a kind of game without an engine.
 func (r *Result) Controls(of []Move, except *Group, take func(Move) bool) (controls []Move, err error) {
 	out := map[string]bool{}
 	for _, m := range of {
 		out[m.id()] = true
 	}
+	all := slices.Clone(r.Played)
+	shuffle(all)
 	for _, m := range of {
 		a, err := engine.Adapter(m.Game.Record.Game)
 		if err != nil {
 			return nil, err
 		}
-		// A tenth of the winning chance counts as much as a twentieth of a game.
+		// A tenth of the winning chance counts as much as a twentieth of a game. The plies
+		// outside of a phase are others, and its borders no better than the rest.
 		distance := func(c Move) float64 {
-			return 10*math.Abs(c.Chance-m.Chance) + 20*math.Abs(float64(c.Ply-m.Ply))/float64(a.Length)
+			d := 10 * math.Abs(c.Chance-m.Chance)
+			if except == nil || except.By != Phase {
+				d += 20 * math.Abs(float64(c.Ply-m.Ply)) / float64(a.Length)
+			}
+			return d
 		}
 		var rest []Move
-		for _, c := range r.Played {
+		for _, c := range all {
 			if !out[c.id()] && (except == nil || !c.in(*except)) {
 				rest = append(rest, c)
 			}
