@@ -1,11 +1,12 @@
 // Package arena is a platform for Sparring's protocol. Its parts:
 //
 //	matchmaker  matchmaker.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
-//	referee     referee.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
+//	referee     referee.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
 //	gateway     gateway.go  what a gateway in the same process needs
-//	store       store.go, journal.go, leases.go, owners.go, record.go  everything that outlives the process
+//	store       store.go, journal.go, leases.go, owners.go, record.go, retention.go  everything that outlives the process
+//	operator    fleet.go, drain.go, operator.go, space.go  what operators are told, and may command
 //
 // Several arena processes may serve one platform; any of them takes up the
 // games of one that dies.
@@ -51,8 +52,8 @@
 //
 // # What grows
 //
-// Logs and records are kept for ever. The log of a game whose last entry is
-// "recorded" may be purged (nats stream purge --subject), a few at a time.
+// Logs and records are kept for ever, unless Config.Keep has bounds. The log of a game
+// goes as a whole, once its last entry is "recorded"; a record goes after it was rated.
 //
 // # Ownership
 //

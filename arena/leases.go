@@ -238,41 +238,46 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/3)
 	defer cancel()
 	began := time.Now()
-	rev, err := l.kv.Update(ctx, held.key, []byte(l.name), held.revision)
-	if err != nil && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+	rev, again, err := hold(ctx, l.kv, held.key, l.name, held.revision)
+	switch {
+	case errors.Is(err, errLost):
+		l.drop(held.key)
+		held.lost(errLost)
+		return
+	case err != nil:
 		l.refused(held, err, began)
 		return
 	}
-	if err != nil {
-		// Expired, or an earlier renewal of unknown outcome went through.
-		entry, getErr := l.kv.Get(ctx, held.key)
-		switch {
-		case getErr == nil && string(entry.Value()) == l.name:
-			rev = entry.Revision()
-		case errors.Is(getErr, jetstream.ErrKeyNotFound):
-			if rev, err = l.kv.Create(ctx, held.key, []byte(l.name)); err != nil {
-				l.refused(held, err, began)
-				return
-			}
-			if held.key == l.own { // others may have taken our games
-				l.mu.Lock()
-				l.taken++
-				l.mu.Unlock()
-			}
-		case getErr == nil:
-			l.drop(held.key)
-			held.lost(errLost)
-			return
-		default:
-			return
-		}
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if again && held.key == l.own { // others may have taken our games
+		l.taken++
+	}
 	if l.held[held.key] == held {
 		held.revision, held.renewed = rev, began
 	}
 	l.stored = time.Now()
+}
+
+// hold stores the value of a key again that was ours at a revision, and returns the new
+// one. Again reports that nobody had the key, as when it had expired. The error is
+// errLost if somebody else has it.
+func hold(ctx context.Context, kv jetstream.KeyValue, key, value string, revision uint64) (next uint64, again bool, err error) {
+	next, err = kv.Update(ctx, key, []byte(value), revision)
+	if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		return next, false, err
+	}
+	switch entry, err := kv.Get(ctx, key); {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		next, err = kv.Create(ctx, key, []byte(value))
+		return next, true, err
+	case err != nil:
+		return 0, false, err
+	case string(entry.Value()) != value:
+		return 0, false, errLost
+	default: // an earlier attempt of unknown outcome went through
+		return entry.Revision(), false, nil
+	}
 }
 
 // refused notes that a renewal failed because the disk is full.

@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Handler serves /healthz (200 while players are served; a line for each store that will soon be full) and /metrics (Prometheus),
-// for operators. It is read-only and shows no secrets, but is not meant for the
-// internet.
+// Handler serves /healthz (200 while players are served, with a line for each store that
+// will soon be full) and /metrics (Prometheus), for operators. It is read-only and shows
+// no secrets, but is not meant for the internet.
 func (a *Arena) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", a.health)

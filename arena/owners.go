@@ -177,22 +177,13 @@ func (o *owners) confirm(ctx context.Context, taken uint64, g string, held *owne
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	began := time.Now()
-	revision, err := o.kv.Update(ctx, g, []byte(o.leases.own), held.revision)
-	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		// Taken by another, or an earlier attempt of unknown outcome went through.
-		entry, getErr := o.kv.Get(ctx, g)
-		switch {
-		case getErr == nil && string(entry.Value()) == o.leases.own:
-			revision, err = entry.Revision(), nil
-		case errors.Is(getErr, jetstream.ErrKeyNotFound):
-			revision, err = o.kv.Create(ctx, g, []byte(o.leases.own))
-		case getErr == nil:
-			o.drop(g)
-			held.lost(errLost)
-			return
-		}
-	}
-	if err != nil {
+	revision, _, err := hold(ctx, o.kv, g, o.leases.own, held.revision)
+	switch {
+	case errors.Is(err, errLost):
+		o.drop(g)
+		held.lost(errLost)
+		return
+	case err != nil:
 		o.leases.noteRoom(err, began) // and it is tried again
 		return
 	}

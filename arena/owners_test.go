@@ -13,6 +13,18 @@ import (
 	"sparring/protocol"
 )
 
+// leaseArena opens the store of an arena, which does not run.
+func leaseArena(t *testing.T) *Arena {
+	t.Helper()
+	cfg := quick()
+	cfg.LeaseFor = 4 * time.Second // longer than a slow machine takes for a step
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // arenaLeases opens the leases and games of an arena that is no more than that.
 func arenaLeases(t *testing.T, a *Arena, name string) (*leases, *owners) {
 	t.Helper()
@@ -29,12 +41,7 @@ func arenaLeases(t *testing.T, a *Arena, name string) (*leases, *owners) {
 // expired keeps the games that nobody took meanwhile, and loses the others.
 func TestOwners(t *testing.T) {
 	t.Parallel()
-	cfg := quick()
-	cfg.LeaseFor = 4 * time.Second // longer than a slow machine takes for a step
-	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := leaseArena(t)
 	ours, first := arenaLeases(t, a, "one")
 	theirs, second := arenaLeases(t, a, "two")
 	go theirs.keep(t.Context())
@@ -82,12 +89,7 @@ func TestOwners(t *testing.T) {
 // What a dead arena left of games that have ended is removed.
 func TestTidyOwners(t *testing.T) {
 	t.Parallel()
-	cfg := quick()
-	cfg.LeaseFor = 4 * time.Second // longer than a slow machine takes for a step
-	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), cfg, zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := leaseArena(t)
 	_, o := arenaLeases(t, a, "one")
 	for _, g := range []string{"ended", "running"} {
 		if _, err := a.store.owners.Create(t.Context(), g, []byte("arena-dead")); err != nil {

@@ -31,7 +31,7 @@ type referee struct {
 	lanes   [2]chan playerRequest // by seat: what its player sends
 	done    chan struct{}         // closed when the goroutine has ended
 
-	look  chan struct{}         // signals that tick is due, see refereeWatch
+	look  chan struct{}         // signals that tick is due, see watchSeats
 	quiet atomic.Pointer[quiet] // nil: tick is due all the time
 
 	seatSince [2]time.Time  // from when heartbeats of the holder are expected

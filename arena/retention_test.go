@@ -33,9 +33,11 @@ func TestRetention(t *testing.T) {
 		})
 	}
 	begun(t, a.store, running, small(t, "600+6"), 2)
+	rated := small(t, "60+1")
+	rated.Rated = true
 	play := func() protocol.GameID {
 		t.Helper()
-		g := ann.challenge("bob", small(t, "60+1"), game.First)
+		g := ann.challenge("bob", rated, game.First)
 		bob.until(g, "the end", finished)
 		gametest.Eventually(t, "the record is stored", func() bool {
 			e, _, err := a.store.lastEvent(t.Context(), g)
@@ -118,8 +120,8 @@ func TestRetention(t *testing.T) {
 
 	games = append(games[:0], play()) // ratings and records go on
 	gametest.Eventually(t, "a rating of four games", func() bool {
-		s, ok := a.ladder.of("amazons", small(t, "60+1").Clock.Speed(), "ann")
-		return !small(t, "60+1").Rated || ok && s.Games == 4
+		s, ok := a.ladder.of("amazons", rated.Clock.Speed(), "ann")
+		return ok && s.Games == 4
 	})
 	step("a new game", state(age(time.Hour)), "0 1 ", 1)
 }

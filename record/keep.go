@@ -85,7 +85,8 @@ func (w *Writer) Trim() (removed int, bytes int64, err error) {
 	if w.bounds.None() {
 		return 0, 0, nil
 	}
-	defer lockDir(w.dir, false, lockWait)()
+	unlock, _ := lockDir(w.dir, false, lockWait)
+	defer unlock()
 	if w.isOld() && !w.torn && w.isCurrent() {
 		w.putAside()
 	}

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,7 +165,7 @@ func TestRewriteWhileAppending(t *testing.T) {
 }
 
 // TestRewriteKeepsTheRest: lines that can't be read, and files without anything to
-// change, stay as they are to the byte.
+// change, stay as they are to the byte. A line that was cut is ended.
 func TestRewriteKeepsTheRest(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -183,7 +185,7 @@ func TestRewriteKeepsTheRest(t *testing.T) {
 	if n, err := Rewrite(dir, once); n != 1 || err != nil {
 		t.Errorf("%d changed, %v", n, err)
 	}
-	if got := string(mustRead(t, w.path())); !strings.HasSuffix(got, "damaged\n{\"v\":1,") || !strings.Contains(got, `"text":"x"`) {
+	if got := string(mustRead(t, w.path())); !strings.HasSuffix(got, "damaged\n{\"v\":1,\n") || !strings.Contains(got, `"text":"x"`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -191,11 +193,67 @@ func TestRewriteKeepsTheRest(t *testing.T) {
 // TestLockHeld: a process that was stopped while it held the lock stops no writer.
 func TestLockHeld(t *testing.T) {
 	dir := t.TempDir()
-	defer lockDir(dir, true, time.Minute)()
+	unlock, _ := lockDir(dir, true, time.Minute)
+	defer unlock()
 	w := newWriter(t, dir, 0)
 	appendAll(t, w, "a")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wantIDs(t, dir, "a")
+}
+
+// TestRewriteWithoutLocks: where files can't be locked, or a process was stopped for
+// longer than writers wait, a file is replaced while they write.
+func TestRewriteWithoutLocks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, lockName), 0o700); err != nil { // which can't be locked
+		t.Fatal(err)
+	}
+	written := make(chan int, 1)
+	stop := make(chan struct{})
+	w := newWriter(t, dir, 0)
+	go func() {
+		n := 0
+		defer func() { written <- n }()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := w.Append(minimal(fmt.Sprintf("g%d", n))); err != nil {
+				t.Error(err)
+				return
+			}
+			n++
+			time.Sleep(50 * time.Microsecond)
+		}
+	}()
+	change := func(r *Record) bool {
+		changed := r.Text == ""
+		r.Text = "x"
+		return changed
+	}
+	for begin := time.Now(); time.Since(begin) < time.Second; {
+		if _, err := rewriteFile(dir, w.path(), change); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	n := <-written
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for r, err := range All(dir) {
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		found[r.ID] = true
+	}
+	if len(found) != n {
+		t.Errorf("%d of %d games are left", len(found), n)
+	}
 }

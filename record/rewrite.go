@@ -22,13 +22,13 @@ import (
 const lockName = ".lock"
 
 // lockWait is how long a writer waits for the lock. Whoever rewrites looks for what was
-// appended without it.
+// appended without it, and a writer without it looks whether the file was replaced.
 const lockWait = 2 * time.Second
 
 // lockDir locks a directory of records until unlock is called: writers share the lock,
 // and who rewrites has it alone. It does without if that is not possible in time, as with
 // a process that was stopped or on a file system without locks.
-func lockDir(dir string, alone bool, wait time.Duration) (unlock func()) {
+func lockDir(dir string, alone bool, wait time.Duration) (unlock func(), locked bool) {
 	l := flock.New(filepath.Join(dir, lockName))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -36,8 +36,8 @@ func lockDir(dir string, alone bool, wait time.Duration) (unlock func()) {
 	if alone {
 		try = l.TryLockContext
 	}
-	try(ctx, 5*time.Millisecond) // else without
-	return func() { l.Close() }  // the lock ends with it
+	locked, err := try(ctx, 5*time.Millisecond)
+	return func() { l.Close() }, locked && err == nil // the lock ends with it
 }
 
 // Rewrite changes the records of a directory in place: change returns whether it has
@@ -85,21 +85,29 @@ func rewriteFile(dir, path string, change func(*Record) bool) (changed int, err 
 		return 0, nil
 	}
 	time.Sleep(rewriteRest)
-	defer lockDir(dir, true, 10*lockWait)()
+	unlock, _ := lockDir(dir, true, 10*lockWait)
+	defer unlock()
 	in, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer in.Close()
 	unfinished := path + unfinishedExt
-	out, err := os.OpenFile(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
+	// Writers without the lock append as soon as it has the file's name: don't write over that.
+	out, err := os.OpenFile(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return 0, err
 	}
 	defer os.Remove(unfinished) // does nothing after the rename
 	defer out.Close()
-	compressed := strings.HasSuffix(path, compressedExt)
-	if changed, err = copyChanged(out, in, compressed, change); err != nil {
+	copied := bufio.NewWriter(out)
+	var cut []byte
+	if strings.HasSuffix(path, compressedExt) {
+		changed, err = copyCompressed(copied, in, change)
+	} else {
+		changed, cut, err = copyLines(copied, in, change)
+	}
+	if err = errors.Join(err, copied.Flush()); err != nil {
 		return 0, err
 	}
 	if info, err := in.Stat(); err == nil { // files that are not kept any more go by this
@@ -111,50 +119,57 @@ func rewriteFile(dir, path string, change func(*Record) bool) (changed int, err 
 	if err := errors.Join(out.Sync(), os.Rename(unfinished, path)); err != nil {
 		return 0, err
 	}
-	if compressed {
-		return changed, nil
-	}
-	more, err := copyChanged(out, in, false, change) // appended without the lock
+	// What was appended without the lock, each line in one write: others append, too.
+	more, err := copyAll(out, io.MultiReader(bytes.NewReader(cut), in), change)
 	return changed + more, err
 }
 
-// copyChanged copies what is left of a file of records, changed, and returns how many
-// records were.
-func copyChanged(to io.Writer, from io.Reader, compressed bool, change func(*Record) bool) (changed int, err error) {
-	if compressed {
-		z, failed := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
-		if failed != nil {
-			return 0, failed
-		}
-		defer z.Close()
-		zw, failed := zstd.NewWriter(to)
-		if failed != nil {
-			return 0, failed
-		}
-		defer func() { err = errors.Join(err, zw.Close()) }()
-		from, to = z, zw
+// copyCompressed copies a compressed file of records, changed, and returns how many were.
+func copyCompressed(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, err error) {
+	in, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return 0, err
 	}
-	in, out := bufio.NewReaderSize(from, 64<<10), bufio.NewWriter(to)
+	defer in.Close()
+	out, err := zstd.NewWriter(to)
+	if err != nil {
+		return 0, err
+	}
+	changed, err = copyAll(out, in, change)
+	return changed, errors.Join(err, out.Close())
+}
+
+// copyAll is copyLines with the last line, which is ended if it was cut, as by a crash:
+// otherwise the next one would continue it.
+func copyAll(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, err error) {
+	changed, cut, err := copyLines(to, from, change)
+	if err != nil || len(cut) == 0 {
+		return changed, err
+	}
+	last, _, err := copyLines(to, bytes.NewReader(append(cut, '\n')), change)
+	return changed + last, err
+}
+
+// copyLines copies the lines of records, changed, each in one write. It returns how many
+// records were changed, and what follows the last line end, which is not copied.
+func copyLines(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, cut []byte, err error) {
+	in := bufio.NewReaderSize(from, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return changed, err
+		if err == io.EOF {
+			return changed, line, nil
+		}
+		if err != nil {
+			return changed, nil, err
 		}
 		if r, bad := Decode(bytes.TrimSuffix(line, []byte("\n"))); bad == nil && change(r) {
-			next, err := Encode(r)
-			if err != nil {
-				return changed, err
-			}
-			if line = next; !bytes.HasSuffix(next, []byte("\n")) {
-				line = append(next, '\n')
+			if line, err = Encode(r); err != nil {
+				return changed, nil, err
 			}
 			changed++
 		}
-		if _, err := out.Write(line); err != nil {
-			return changed, err
-		}
-		if err == io.EOF {
-			return changed, out.Flush()
+		if _, err := to.Write(line); err != nil {
+			return changed, nil, err
 		}
 	}
 }

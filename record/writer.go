@@ -106,7 +106,18 @@ func (w *Writer) Append(r *Record) error {
 }
 
 func (w *Writer) append(line []byte) error {
-	defer lockDir(w.dir, false, lockWait)()
+	unlock, locked := lockDir(w.dir, false, lockWait)
+	defer unlock()
+	for {
+		if err := w.write(line); err != nil || locked || w.file == nil || w.isCurrent() {
+			return err
+		}
+		// Replaced meanwhile, perhaps without this line. A game that is there twice is one.
+	}
+}
+
+// write writes a line to the current file.
+func (w *Writer) write(line []byte) error {
 	if w.file != nil && !w.isCurrent() {
 		w.file.Close() // everything was written
 		w.file = nil
@@ -142,7 +153,7 @@ func (w *Writer) append(line []byte) error {
 	}
 	w.torn = false
 	w.size += int64(n)
-	if w.size >= w.rotate {
+	if w.size >= w.rotate && w.isCurrent() {
 		w.putAside()
 	}
 	return nil

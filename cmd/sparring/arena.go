@@ -54,14 +54,23 @@ type arenaSettings struct {
 		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
 		Rounds int           `default:"0" desc:"number of rounds to play, in which all bots meet once, for a few bots; 0: whoever is free is paired, without end"`
 	}
-	Warn spaceWarning
-	Keep struct {
-		Logs      time.Duration `desc:"how long the logs of finished games are kept, such as 720h; 0: for ever"`
-		LogsMB    int           `split_words:"true" desc:"most MiB of logs: beyond it those of finished games are removed, the oldest first; 0: any size"`
-		Records   time.Duration `desc:"how long the platform's records are kept; 0: for ever"`
-		RecordsMB int           `split_words:"true" desc:"most MiB of the platform's records; 0: any size"`
-	}
+	Warn     spaceWarning
+	Keep     keepSettings
 	LogLevel string `split_words:"true" default:"info" desc:"trace, debug, info, warn or error"`
+}
+
+// keepSettings say what is kept of finished games.
+type keepSettings struct {
+	Logs      time.Duration `desc:"how long the logs of finished games are kept, such as 720h; 0: for ever"`
+	LogsMB    int           `split_words:"true" desc:"most MiB of logs: beyond it those of finished games are removed, the oldest first; 0: any size"`
+	Records   time.Duration `desc:"how long the platform's records are kept; 0: for ever"`
+	RecordsMB int           `split_words:"true" desc:"most MiB of the platform's records; 0: any size"`
+}
+
+// apply puts the settings into an arena's.
+func (k keepSettings) apply(c *arena.Keep) {
+	c.Logs = record.Bounds{Age: k.Logs, Bytes: int64(k.LogsMB) << 20}
+	c.Records = record.Bounds{Age: k.Records, Bytes: int64(k.RecordsMB) << 20}
 }
 
 // spaceWarning says when the operator is warned that something will be full.
@@ -125,8 +134,7 @@ func (s *arenaSettings) config() arena.Config {
 	}
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
 	c.Disk, c.Warn = s.Arena.Disk, s.Warn.limits()
-	c.Keep.Logs = record.Bounds{Age: s.Keep.Logs, Bytes: int64(s.Keep.LogsMB) << 20}
-	c.Keep.Records = record.Bounds{Age: s.Keep.Records, Bytes: int64(s.Keep.RecordsMB) << 20}
+	s.Keep.apply(&c.Keep)
 	return c
 }
 

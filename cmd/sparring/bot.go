@@ -78,7 +78,7 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 	if err != nil {
 		return nil, nil, err
 	}
-	endTrim := trimRecords(records, record.Bounds{Age: cfg.Keep.Records, Bytes: int64(cfg.Keep.RecordsMB) << 20}, cfg.RecordsDir(), log)
+	endTrim := trimRecords(records, "bot-", record.Bounds{Age: cfg.Keep.Records, Bytes: int64(cfg.Keep.RecordsMB) << 20}, cfg.RecordsDir(), log)
 	tables, closeTables := endgames(cfg, log)
 	table, closeAreas := areaTable(cfg, log)
 	engines, pool := playerspec.NewEngines(players(cfg, tables, table, log)), engine.NewPool(cfg.Cores)
@@ -115,15 +115,14 @@ const (
 	trimEvery  = 10 * time.Minute
 )
 
-// trimRecords removes the records of bots that the bounds do not keep, from now on until
-// end is called.
-func trimRecords(w *record.Writer, b record.Bounds, dir string, log zerolog.Logger) (end func()) {
-	const ofBots = "bot-"
+// trimRecords removes the files of records whose names begin with prefix that the bounds
+// do not keep, from now on until end is called.
+func trimRecords(w *record.Writer, prefix string, b record.Bounds, dir string, log zerolog.Logger) (end func()) {
 	if b.None() {
 		return func() {}
 	}
-	w.Keep(ofBots, b)
-	if paths, bytes, err := record.Excess(dir, ofBots, b, time.Now()); len(paths) > 0 && err == nil {
+	w.Keep(prefix, b)
+	if paths, bytes, err := record.Excess(dir, prefix, b, time.Now()); len(paths) > 0 && err == nil {
 		log.Warn().Int("files", len(paths)).Int64("bytes", bytes).Str("dir", dir).Stringer("in", trimNotice).
 			Msg("old records will be removed, as the settings say; stop this process to keep them")
 	}

@@ -26,9 +26,7 @@ type conformanceFlags struct {
 	bot, platform bool
 
 	exec   string
-	nats   string
-	user   string
-	pass   string
+	nats   serverFlags
 	prefix string
 	listen string
 	player string
@@ -56,14 +54,16 @@ better. Each scenario asks for one thing and prints a line with PASS, FAIL or "n
 tried", what was asked, and what was seen. The exit code is 3 if one failed, and 1 if
 none could be run.
 
-Without --nats there is a NATS server in the command. With --exec the command starts
-the program under test as well, and can kill and pause it: the variables
-SPARRING_NATS_URL, _USER, _PASSWORD and _PREFIX say where it connects, and
-SPARRING_PLAYER for whom a bot acts. Without --exec the command prints them and waits.`,
+Without --nats there is a NATS server in the command. With it, the command connects as
+the user that --creds, or SPARRING_NATS_USER, _PASSWORD, _CREDS and _CA name (default:
+platform). With --exec the command starts the program under test as well, and can kill
+and pause it: the variables SPARRING_NATS_URL, _USER, _PASSWORD, _CREDS, _CA and _PREFIX
+say where it connects, and SPARRING_PLAYER for whom a bot acts. Without --exec the
+command prints them and waits.`,
 		Example: `  sparring conformance --bot --exec "sparring bot"
   sparring conformance --bot                    # prints where to connect, and waits
   sparring conformance --platform --exec "sparring arena"
-  sparring conformance --platform --nats nats://play.example.org --players ann:secret1,bob:secret2,eve:secret3
+  sparring conformance --platform --nats tls://play.example.org --players ann:ann.creds,bob:bob.creds,eve:eve.creds
   sparring conformance --bot --exec ./my-bot --only "drop,half-*" --json
   sparring conformance --bot --list`,
 		Args: noArgs,
@@ -97,13 +97,12 @@ SPARRING_PLAYER for whom a bot acts. Without --exec the command prints them and 
 	c.Flags().BoolVar(&f.bot, "bot", false, "check a bot")
 	c.Flags().BoolVar(&f.platform, "platform", false, "check a platform")
 	c.Flags().StringVar(&f.exec, "exec", "", "shell command that starts the program under test")
-	c.Flags().StringVar(&f.nats, "nats", "", "URL of a NATS server; empty: one inside this command")
-	c.Flags().StringVar(&f.user, "user", "platform", "user of the platform's account, with --nats")
-	c.Flags().StringVar(&f.pass, "password", "", "password of the user")
+	f.nats.add(c)
+	c.Flag("nats").Usage = "URL of a NATS server; empty: one inside this command"
 	c.Flags().StringVar(&f.prefix, "prefix", protocol.DefaultPrefix, "prefix of all subjects; another one needs --nats")
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "address at which the program under test connects")
 	c.Flags().StringVar(&f.player, "player", "guest", "player for whom the bot acts; without --nats also its user")
-	c.Flags().StringSliceVar(&f.meet, "players", []string{"ann", "bob", "eve"}, "the three players of the suite for a platform; with --nats each as NAME:PASSWORD of the user of that name, or as NAME if --user may act for all")
+	c.Flags().StringSliceVar(&f.meet, "players", []string{"ann", "bob", "eve"}, "the three players of the suite for a platform; with --nats each as NAME:FILE.creds or NAME:PASSWORD of the user of that name, or as NAME if the user of --nats may act for all")
 	c.Flags().StringVar(&f.rules, "rules", "", "rule set of the games; empty: one that the bot offers")
 	c.Flags().StringSliceVar(&f.only, "only", nil, "scenarios to run, by name or pattern")
 	c.Flags().BoolVar(&f.list, "list", false, "list the scenarios")
@@ -140,12 +139,15 @@ type site struct {
 // open starts what the flags do not name: the NATS server, and the proxy before it.
 func (f *conformanceFlags) open() (*site, error) {
 	s := &site{close: func() {}}
-	target := f.nats
-	names, passwords, err := f.players()
+	target := f.nats.url
+	names, secrets, err := f.players()
 	if err != nil {
 		return nil, err
 	}
-	if f.nats == "" {
+	if target == "" {
+		if f.nats.given() {
+			return nil, usagef("--creds: is for the server of --nats, which is missing")
+		}
 		if f.prefix != protocol.DefaultPrefix {
 			return nil, usagef("--prefix %s: the server inside this command has the prefix %s; name one with --nats", f.prefix, protocol.DefaultPrefix)
 		}
@@ -162,23 +164,32 @@ func (f *conformanceFlags) open() (*site, error) {
 		s.platform, s.close, target = srv.Platform(), srv.Close, srv.URL()
 		s.player = func(p protocol.PlayerID) protocol.Connection { return srv.Player(string(p)) }
 	} else {
-		given := protocol.Connection{URL: f.nats, Name: "sparring conformance", User: f.user, Password: f.pass}
-		if f.pass == "" {
+		settings, err := platformSettings(&f.nats)
+		if err != nil {
+			return nil, err
+		}
+		given := settings.connection("sparring conformance", zerolog.Nop()).WithUser()
+		if given.Password == "" && given.Creds == "" {
 			given.User = "" // a server without accounts
 		}
 		s.platform = given
 		s.player = func(p protocol.PlayerID) protocol.Connection {
-			if i := slices.Index(names, p); i >= 0 && passwords[i] != "" {
-				return protocol.Connection{URL: f.nats, Name: string(p), User: string(p), Password: passwords[i]}
+			i := slices.Index(names, p)
+			if i < 0 || secrets[i] == "" {
+				return given
 			}
-			return given
+			own := protocol.Connection{URL: target, Name: string(p), User: string(p), Password: secrets[i], CA: given.CA}
+			if strings.HasSuffix(secrets[i], ".creds") {
+				own.Password, own.Creds = "", secrets[i]
+			}
+			return own
 		}
 	}
 	s.platform.Log = zerolog.Nop()
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || strings.Contains(target, ",") {
 		s.close()
-		return nil, usagef("--nats %.60q: want the URL of one server, such as nats://127.0.0.1:4222", f.nats)
+		return nil, usagef("--nats %.60q: want the URL of one server, such as nats://127.0.0.1:4222", target)
 	}
 	host := u.Host
 	if u.Port() == "" {
@@ -196,22 +207,22 @@ func (f *conformanceFlags) open() (*site, error) {
 	return s, nil
 }
 
-// players returns the names and passwords of --players.
-func (f *conformanceFlags) players() (names []protocol.PlayerID, passwords []string, err error) {
+// players returns the names of --players, and the password or .creds file of each.
+func (f *conformanceFlags) players() (names []protocol.PlayerID, secrets []string, err error) {
 	for _, text := range f.meet {
-		name, password, _ := strings.Cut(text, ":")
+		name, secret, _ := strings.Cut(text, ":")
 		if err := protocol.CheckID("player", protocol.PlayerID(name)); err != nil {
 			return nil, nil, usagef("--players: %w", err)
 		}
 		if slices.Contains(names, protocol.PlayerID(name)) {
 			return nil, nil, usagef("--players: %s is there twice", name)
 		}
-		names, passwords = append(names, protocol.PlayerID(name)), append(passwords, password)
+		names, secrets = append(names, protocol.PlayerID(name)), append(secrets, secret)
 	}
 	if len(names) != 3 {
 		return nil, nil, usagef("--players: %d, want three", len(names))
 	}
-	return names, passwords, nil
+	return names, secrets, nil
 }
 
 func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
@@ -242,7 +253,7 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 	if f.platform {
 		names, _, _ := f.players() // open has checked them
 		proxy := s.proxy
-		if f.nats != "" && program == nil {
+		if f.nats.url != "" && program == nil {
 			proxy = nil // a platform that runs elsewhere does not connect through it
 		}
 		cfg := conformance.PlatformConfig{
@@ -310,10 +321,10 @@ func (f *conformanceFlags) soak(c *cobra.Command, cfg conformance.PlatformConfig
 func (f *conformanceFlags) program(under protocol.Connection, errs io.Writer) (p *conformance.Program, done func(), err error) {
 	if f.exec == "" {
 		switch {
-		case f.platform && f.nats != "":
+		case f.platform && f.nats.url != "":
 		case f.platform:
 			fmt.Fprintf(errs, "start the platform at %s as user %s with password %s\n", under.URL, under.User, under.Password)
-		case f.nats == "":
+		case f.nats.url == "":
 			fmt.Fprintf(errs, "start the bot for player %s at %s as user %s with password %s\n", f.player, under.URL, under.User, under.Password)
 		default:
 			fmt.Fprintf(errs, "start the bot for player %s at %s\n", f.player, under.URL)
@@ -329,7 +340,8 @@ func (f *conformanceFlags) program(under protocol.Connection, errs io.Writer) (p
 		out = errs
 	}
 	env := []string{
-		"SPARRING_NATS_URL=" + under.URL, "SPARRING_NATS_USER=" + under.User, "SPARRING_NATS_PASSWORD=" + under.Password, "SPARRING_NATS_PREFIX=" + f.prefix,
+		"SPARRING_NATS_URL=" + under.URL, "SPARRING_NATS_USER=" + under.User, "SPARRING_NATS_PASSWORD=" + under.Password,
+		"SPARRING_NATS_CREDS=" + under.Creds, "SPARRING_NATS_CA=" + under.CA, "SPARRING_NATS_PREFIX=" + f.prefix,
 	}
 	if f.platform { // and for `sparring arena`
 		env = append(env, "SPARRING_LADDER_ON=false")

@@ -116,6 +116,25 @@ func TestSecuredPlatform(t *testing.T) {
 	}
 }
 
+// TestConformanceWithCredentials checks an arena on a server with TLS and signed
+// credentials, by players with credentials of their own.
+func TestConformanceWithCredentials(t *testing.T) {
+	s, h := newSecured(t), newFleet(t)
+	s.must("new", "--role", "platform", "--out", s.file("platform.creds"))
+	var players []string
+	for _, p := range []string{"ann", "bob", "eve"} {
+		s.must("new", "--role", "bot", "--player", p, "--out", s.file(p+".creds"))
+		players = append(players, p+":"+s.file(p+".creds"))
+	}
+	_, s.url = h.startServer(s.file(credentials.ServerDir), "nats.conf", 0)
+	code, out, errs := capture(append([]string{
+		"conformance", "--platform", "--exec", "sparring arena", "--only", "hello,game", "--ease", "10", "--players", strings.Join(players, ","),
+	}, s.flags("platform.creds")...)...)
+	if code != exitOK || !strings.Contains(out, "PASS       hello ") || !strings.Contains(out, " 0 failed") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
 // capture runs a command in this process.
 func capture(args ...string) (code int, out, errs string) {
 	var o, e bytes.Buffer

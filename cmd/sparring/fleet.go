@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,9 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"sparring/lab/texttable"
 	"sparring/protocol"
-	"sparring/record/space"
 )
 
 // fleetFlags are the flags of all verbs of the operator.
@@ -69,199 +66,6 @@ func (f *fleetFlags) operator(c *cobra.Command) (ctx context.Context, op *protoc
 		return nil, nil, nil, err
 	}
 	return ctx, protocol.NewOperator(nc, subjects), done, nil
-}
-
-// fleetView is what is known of a fleet at a time.
-type fleetView struct {
-	Time    time.Time         `json:"time"`
-	Reports []protocol.Report `json:"processes"`
-	// Silent are the bot processes that an arena knows and that do not answer.
-	Silent []protocol.KnownInstance `json:"silent"`
-	// Others are instances of bots that never answer the operator: of other people, or
-	// of builds before that was possible.
-	Others []protocol.KnownInstance `json:"others"`
-}
-
-// quiet is how long nothing may have come before the reports are taken to be complete.
-const quiet = 200 * time.Millisecond
-
-// freshHeartbeat is how old the last message of a process may be whose report is waited
-// for at all costs.
-const freshHeartbeat = 5 * time.Second
-
-// look asks all processes for their reports. If some of those that an arena knows do
-// not answer, it takes as long as the timeout.
-func (f *fleetFlags) look(ctx context.Context, op *protocol.Operator) (fleetView, error) {
-	within, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	n, last := 0, time.Now()
-	reports, err := op.Reports(within, func(all []protocol.Report) bool {
-		if len(all) > n {
-			n, last = len(all), time.Now()
-		}
-		view := fleetViewOf(all)
-		hasArena := slices.ContainsFunc(all, func(r protocol.Report) bool { return r.Arena != nil })
-		return hasArena && time.Since(last) >= quiet &&
-			!slices.ContainsFunc(view.Silent, func(k protocol.KnownInstance) bool { return k.HeardMS < freshHeartbeat.Milliseconds() })
-	})
-	switch {
-	case ctx.Err() != nil:
-		return fleetView{}, context.Cause(ctx)
-	case err != nil:
-		return fleetView{}, err
-	case len(reports) == 0:
-		return fleetView{}, fmt.Errorf("no process of a fleet answered within %v", f.timeout)
-	}
-	return fleetViewOf(reports), nil
-}
-
-// fleetViewOf sorts reports, and compares them with the instances that the arenas know.
-func fleetViewOf(reports []protocol.Report) fleetView {
-	v := fleetView{Time: time.Now().UTC(), Reports: slices.Clone(reports), Silent: []protocol.KnownInstance{}, Others: []protocol.KnownInstance{}}
-	slices.SortFunc(v.Reports, func(x, y protocol.Report) int {
-		return cmp.Or(cmp.Compare(y.Process, x.Process), cmp.Compare(x.Instance, y.Instance)) // bots first
-	})
-	answered := make(map[protocol.InstanceID]bool)
-	for _, r := range reports {
-		answered[r.Instance] = answered[r.Instance] || r.Bot != nil
-	}
-	known := make(map[protocol.InstanceID]protocol.KnownInstance)
-	for _, r := range reports {
-		if r.Arena == nil {
-			continue
-		}
-		for _, k := range r.Arena.Instances { // one arena may have heard of it later than another
-			if old, seen := known[k.Instance]; !answered[k.Instance] && (!seen || k.HeardMS < old.HeardMS) {
-				known[k.Instance] = k
-			}
-		}
-	}
-	for _, k := range known {
-		if k.Fleet {
-			v.Silent = append(v.Silent, k)
-		} else {
-			v.Others = append(v.Others, k)
-		}
-	}
-	byID := func(x, y protocol.KnownInstance) int { return cmp.Compare(x.Instance, y.Instance) }
-	slices.SortFunc(v.Silent, byID)
-	slices.SortFunc(v.Others, byID)
-	return v
-}
-
-// bots returns the reports of bot processes.
-func (v fleetView) bots() []protocol.Report {
-	return slices.DeleteFunc(slices.Clone(v.Reports), func(r protocol.Report) bool { return r.Bot == nil })
-}
-
-// lines returns the view as tables, a line each. Before is an earlier view of the same
-// fleet, for what changes in time; nil: none.
-func (v fleetView) lines(before *fleetView) []string {
-	earlier := make(map[protocol.InstanceID]protocol.Report)
-	if before != nil {
-		for _, r := range before.Reports {
-			earlier[r.Instance] = r
-		}
-	}
-	perSecond := func(r protocol.Report, count func(protocol.Report) int64) string {
-		old, ok := earlier[r.Instance]
-		if span := r.ServerTime.Sub(old.ServerTime).Seconds(); ok && old.Started.Equal(r.Started) && old.Process == r.Process && span > 0 {
-			return fmt.Sprintf("%.1f", float64(count(r)-count(old))/span)
-		}
-		return "-"
-	}
-	var bots, arenas texttable.Table
-	var alarms, notes []string
-	bots.Add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
-	arenas.Add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
-	for _, r := range v.Reports {
-		where := fmt.Sprintf("%s:%d", r.Host, r.PID)
-		up := shortTime(v.Time.Sub(r.Started))
-		for _, s := range r.Space {
-			if s.Low {
-				level := space.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond}
-				alarms = append(alarms, fmt.Sprintf("%s: SPACE RUNS OUT: %s", r.Instance, level))
-			}
-		}
-		if b := r.Bot; b != nil {
-			overhead := "-"
-			if b.Overhead.Moves > 0 {
-				overhead = fmt.Sprintf("%d/%d/%d", b.Overhead.P50MS, b.Overhead.P95MS, b.Overhead.P99MS)
-			}
-			bots.Add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
-				fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
-				perSecond(r, func(r protocol.Report) int64 { return r.Bot.Moves }), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, where, r.Build)
-			if r.Text != "" {
-				notes = append(notes, fmt.Sprintf("%s is %s: %s", r.Instance, r.Mode, r.Text))
-			}
-			if b.Offered != nil {
-				alarms = append(alarms, fmt.Sprintf("%s: searches start late (%d of %d so far): it offers %d of %d slots, and does not ponder", r.Instance, b.StartedLate, b.Started, *b.Offered, b.Slots))
-			}
-			if b.LastFault != "" {
-				notes = append(notes, fmt.Sprintf("%s, last fault: %s", r.Instance, b.LastFault))
-			}
-		}
-		if a := r.Arena; a != nil {
-			arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
-				a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, where, r.Build)
-			if a.Omitted > 0 {
-				notes = append(notes, fmt.Sprintf("%s knows %d more instances", r.Instance, a.Omitted))
-			}
-		}
-	}
-	for _, k := range v.Silent {
-		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats")))
-	}
-	for i, k := range v.Others {
-		if i == mostOthers {
-			notes = append(notes, fmt.Sprintf("and %s like it", count(len(v.Others)-i, "instance", "instances")))
-			break
-		}
-		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
-	}
-	var text strings.Builder
-	for _, t := range []texttable.Table{bots, arenas} {
-		if len(t) > 1 {
-			t.Write(&text) // a Builder returns no error
-			text.WriteString("\n")
-		}
-	}
-	lines := append(alarms, strings.Split(strings.TrimRight(text.String(), "\n"), "\n")...)
-	if len(arenas) == 1 {
-		notes = append(notes, "no arena answers: processes that hang are not known")
-	}
-	return append(lines, notes...)
-}
-
-// mostOthers is how many instances are listed that are not of the fleet.
-const mostOthers = 20
-
-// ofPlayers names the players of an instance.
-func ofPlayers(k protocol.KnownInstance) string {
-	if k.Players == 1 {
-		return string(k.Player)
-	}
-	return fmt.Sprintf("%s and %s", k.Player, count(k.Players-1, "other player", "other players"))
-}
-
-// heard formats the time since an instance was heard.
-func heard(k protocol.KnownInstance) string {
-	return shortTime(time.Duration(k.HeardMS) * time.Millisecond)
-}
-
-// shortTime formats a time for a column: 12s, 5m, 3h, 9d.
-func shortTime(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0fs", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0fm", d.Minutes())
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0fh", d.Hours())
-	}
-	return fmt.Sprintf("%.0fd", d.Hours()/24)
 }
 
 func fleetList(f *fleetFlags) *cobra.Command {

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,31 +34,8 @@ gives for them, with three tenths of the cores left over.`,
   sparring fleet plan --games 3000 --clock 60+0.6 --platform-ms 1.4    # games of people, or of engines elsewhere`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			var err error
-			if ask.Clock, err = clock.Parse(clockText); err != nil {
-				return usagef("--clock: %w", err)
-			}
-			if platformMS < 0 {
-				return usagef("--platform-ms %g: want more than 0, or 0 for what is documented", platformMS)
-			}
-			if len(games) == 0 {
-				for _, g := range catalog.Games() {
-					ask.Rules = append(ask.Rules, g.Default)
-				}
-			}
-			var names []string
-			for _, name := range games {
-				rules, err := catalog.Rules(name)
-				if err != nil {
-					return usagef("--game: %w", err)
-				}
-				ask.Rules = append(ask.Rules, rules.Name)
-			}
-			for _, rules := range ask.Rules {
-				name, _, _ := strings.Cut(rules, "/")
-				names = append(names, name)
-			}
-			if err := ask.Validate(); err != nil {
+			names, err := askOf(&ask, clockText, games, platformMS)
+			if err != nil {
 				return &usageError{err}
 			}
 			costs := capacity.Documented()
@@ -97,6 +74,33 @@ gives for them, with three tenths of the cores left over.`,
 	fl.StringSliceVar(&games, "game", nil, "games that are played, a share each: names or rule sets; default: all")
 	fl.Float64Var(&platformMS, "platform-ms", 0, "processor time a move beyond the search, as \"sparring bench fleet\" measures it; 0: as documented")
 	return c
+}
+
+// askOf completes what is asked by the flags, and returns the names of its games. The
+// error names every fault.
+func askOf(ask *capacity.Ask, clockText string, games []string, platformMS float64) (names []string, err error) {
+	var faults []error
+	if ask.Clock, err = clock.Parse(clockText); err != nil {
+		faults = append(faults, fmt.Errorf("--clock: %w", err))
+		ask.Clock = clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute} // it is told once
+	}
+	if platformMS < 0 {
+		faults = append(faults, fmt.Errorf("--platform-ms %g: want more than 0, or 0 for what is documented", platformMS))
+	}
+	if len(games) == 0 {
+		for _, g := range catalog.Games() {
+			games = append(games, g.Default)
+		}
+	}
+	ask.Rules = games
+	for i, name := range games {
+		if rules, err := catalog.Rules(name); err != nil {
+			faults = append(faults, fmt.Errorf("--game: %w", err))
+		} else {
+			ask.Rules[i], names = rules.Name, append(names, rules.Game)
+		}
+	}
+	return names, errors.Join(append(faults, ask.Validate())...)
 }
 
 func printPlan(out io.Writer, p *capacity.Plan) error {

@@ -16,15 +16,20 @@ import (
 type keeper struct {
 	nc     *nats.Conn
 	writer *record.Writer
+	end    func() // ends the removal of old files
 	log    zerolog.Logger
 	mu     sync.Mutex
 	have   map[string]bool // games that are in the files
 }
 
-func newKeeper(dir string, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
+// keptBy begins the names of a keeper's files.
+const keptBy = "arena"
+
+// newKeeper opens the files, of which the bounds say what is kept.
+func newKeeper(dir string, b record.Bounds, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
 	k := &keeper{nc: nc, log: log, have: make(map[string]bool)}
 	var err error
-	if k.writer, err = record.NewWriter(dir, "arena", 0); err != nil {
+	if k.writer, err = record.NewWriter(dir, keptBy, 0); err != nil {
 		return nil, err
 	}
 	for r, err := range record.All(dir) {
@@ -35,6 +40,7 @@ func newKeeper(dir string, nc *nats.Conn, log zerolog.Logger) (*keeper, error) {
 			k.have[r.ID] = true
 		}
 	}
+	k.end = trimRecords(k.writer, keptBy, b, dir, log)
 	return k, nil
 }
 
@@ -74,6 +80,7 @@ func (k *keeper) keep(r *record.Record, err error) {
 }
 
 func (k *keeper) close() {
+	k.end()
 	if err := k.writer.Close(); err != nil {
 		k.log.Warn().Err(err).Msg("records")
 	}

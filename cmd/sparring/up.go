@@ -57,6 +57,23 @@ type upFlags struct {
 	patience time.Duration // for the shutdown, set by tests; 0: stopWithin
 }
 
+// upSettings are the settings of the up command from the environment. All else has flags.
+type upSettings struct {
+	Keep keepSettings
+	Warn spaceWarning
+}
+
+// config returns the arena's configuration with them.
+func (s *upSettings) config() arena.Config {
+	c := arena.Defaults()
+	c.Warn = s.Warn.limits()
+	s.Keep.apply(&c.Keep)
+	return c
+}
+
+// Validate reports every fault of the settings, one error a line.
+func (s *upSettings) Validate() error { return s.config().Validate() }
+
 func upCommand() *cobra.Command {
 	var f upFlags
 	c := &cobra.Command{
@@ -129,6 +146,7 @@ clocks unchanged.`,
 	c.Flags().BoolVar(&f.ladder, "ladder", false, "the levels play on the ladder, too, and \"sparring ladder join\" on this machine finds it")
 	c.Flags().StringSliceVar(&f.teams, "teams", nil, "teams that join the --ladder from other machines in the network, as red,blue: each gets a user, and a file with which it joins")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
+	withEnvHelp(c, &upSettings{})
 	return c
 }
 
@@ -175,13 +193,18 @@ const stopWithin = 4 * time.Second
 
 // up runs until ctx ends or all rounds are played.
 func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err error) {
+	var env upSettings
+	unknown, err := load(&env)
+	if err != nil {
+		return err
+	}
 	screen := newDisplay(out)
 	shown := &warnings{screen: screen}
 	if f.team != nil {
 		screen, shown.screen, shown.without = f.team.screen, f.team.screen, []string{"refused"} // the result says why a move came too late
 	}
 	defer shown.show() // if the start fails
-	log, logFile, err := openLog(f.data, shown)
+	log, logFile, err := openLog(f.data, shown, unknown...)
 	if err != nil {
 		return err
 	}
@@ -227,7 +250,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer players.Close()
 
-	cfg := arena.Defaults()
+	cfg := env.config()
 	cfg.Name, cfg.Build, cfg.Disk = "up", engine.Build(), f.data
 	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
 	cfg.Ladder.Rules = make(map[string][]string)
@@ -250,12 +273,12 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if f.team != nil {
 		observe = nil
 	}
-	b, closeBot, err := upBot(players, f, log, observe)
+	b, closeBot, err := upBot(players, f, env, log, observe)
 	if err != nil {
 		return err
 	}
 	defer closeBot()
-	keep, err := newKeeper(recordsDir(f.data), platform, log)
+	keep, err := newKeeper(recordsDir(f.data), cfg.Keep.Records, platform, log)
 	if err != nil {
 		return err
 	}
@@ -318,11 +341,13 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 
 // upBot returns a bot with all shipped players and the levels; for a team the levels of
 // its game alone.
-func upBot(nc *nats.Conn, f upFlags, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
+func upBot(nc *nats.Conn, f upFlags, env upSettings, log zerolog.Logger, observe func(play.Event)) (*bot.Bot, func(), error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
 		return nil, nil, err
 	}
+	cfg.Keep.Records, cfg.Keep.RecordsMB = env.Keep.Records, env.Keep.RecordsMB
+	cfg.Warn.Within, cfg.Warn.Percent = env.Warn.Within, env.Warn.Percent
 	cfg.Instance, cfg.Data, cfg.Ponder, cfg.Tablebase = "up", f.data, f.ponder, tablebaseDir(f.data)
 	cfg.Profiles, cfg.Levels, cfg.TablebaseBuild = f.profiles, f.levels, !f.noTables
 	cfg.LevelsLadder = f.ladder
@@ -401,7 +426,7 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 
 // openLog opens the log file in the data directory. Warnings and errors are also
 // written to shown.
-func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, err error) {
+func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logger, file *os.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return log, nil, dataError(data, "data directory", err)
 	}
@@ -409,7 +434,7 @@ func openLog(data string, shown io.Writer) (log zerolog.Logger, file *os.File, e
 	if err != nil {
 		return log, nil, dataError(data, "log", err)
 	}
-	return newLog(zerolog.MultiLevelWriter(file, shown), "info"), file, nil
+	return newLog(zerolog.MultiLevelWriter(file, shown), "info", unknown...), file, nil
 }
 
 // dataError says what to do if a part of the data directory may not be written.

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -251,6 +252,83 @@ func TestUpEndsWhileItStarts(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// TestUpKeeps: what is kept of finished games, and when a full disk is warned of, is as the
+// environment says, also of the platform's files.
+func TestUpKeeps(t *testing.T) {
+	f := quickRound(t)
+	t.Setenv("SPARRING_KEEP_LOGS", "1m")
+	t.Setenv("SPARRING_WARN_PERCENT", "101")
+	err := up(t.Context(), io.Discard, f, mustClock(t, f.clock))
+	for _, want := range []string{"SPARRING_KEEP_LOGS: 1m0s: want 0 (for ever) or at least 1h", "SPARRING_WARN_PERCENT: want 0"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+
+	t.Setenv("SPARRING_KEEP_LOGS", "0")
+	t.Setenv("SPARRING_KEEP_RECORDS", "48h")
+	t.Setenv("SPARRING_WARN_PERCENT", "90")
+	t.Setenv("SPARRING_KEEP_RECORD", "1h")
+	if err := os.MkdirAll(recordsDir(f.data), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"arena-x.jsonl", "bot-x.jsonl"} {
+		path, at := filepath.Join(recordsDir(f.data), name), time.Now().Add(-72*time.Hour)
+		if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(filepath.Join(f.data, "sparring.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(log), "old records will be removed, as the settings say"); n != 2 {
+		t.Errorf("announced for %d sorts of files, want the platform's and the bots'", n)
+	}
+	if !strings.Contains(string(log), "SPARRING_KEEP_RECORD\"") {
+		t.Error("a misspelt setting is not named")
+	}
+}
+
+// TestTrimRecords: files that are not kept go after the notice, and nobody else's.
+func TestTrimRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		for name, days := range map[string]int{"arena-old.jsonl": 3, "arena-new.jsonl": 1, "bot-old.jsonl": 3} {
+			path, at := filepath.Join(dir, name), time.Now().Add(-time.Duration(days)*24*time.Hour)
+			if err := errors.Join(os.WriteFile(path, nil, 0o644), os.Chtimes(path, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w, err := record.NewWriter(dir, keptBy, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trimRecords(w, keptBy, record.Bounds{Age: 48 * time.Hour}, dir, zerolog.Nop())()
+		left := func(after time.Duration, want string) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range files {
+				files[i] = filepath.Base(files[i])
+			}
+			if got := strings.Join(files, " "); got != want {
+				t.Errorf("left %q, want %q", got, want)
+			}
+		}
+		left(trimNotice-time.Second, "arena-new.jsonl arena-old.jsonl bot-old.jsonl")
+		left(2*time.Second, "arena-new.jsonl bot-old.jsonl")
+		left(24*time.Hour, "bot-old.jsonl")
+	})
 }
 
 // TestUpTwice: a second start on the same data says what to do.

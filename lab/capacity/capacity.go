@@ -148,23 +148,22 @@ const usable = 0.7
 // expectedMoves is how many moves of a side clock.Spec.Expected counts with.
 const expectedMoves = 40
 
-// Validate reports what is wrong with an Ask.
+// Validate reports all that is wrong with an Ask, a line each.
 func (a *Ask) Validate() error {
-	switch _, limited := a.Clock.Expected(); {
-	case a.Games < 1:
-		return fmt.Errorf("games %d: want at least 1", a.Games)
-	case a.Cores < 1:
-		return fmt.Errorf("cores %d: want at least 1", a.Cores)
-	case a.Level != 0 && (a.Level < level.Weakest || a.Level > level.Strongest):
-		return fmt.Errorf("level %d: want %d to %d, or 0 for games without our engine", a.Level, level.Weakest, level.Strongest)
-	case !limited:
-		return fmt.Errorf("clock %s: want a time limit", a.Clock)
-	case a.HashMB < 0:
-		return fmt.Errorf("hash %d: want 0 or more", a.HashMB)
-	case len(a.Rules) == 0:
-		return errors.New("want at least one rule set")
+	var faults []error
+	want := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
 	}
-	return nil
+	_, limited := a.Clock.Expected()
+	want(a.Games >= 1, "games %d: want at least 1", a.Games)
+	want(a.Cores >= 1, "cores %d: want at least 1", a.Cores)
+	want(a.Level == 0 || a.Level >= level.Weakest && a.Level <= level.Strongest, "level %d: want %d to %d, or 0 for games without our engine", a.Level, level.Weakest, level.Strongest)
+	want(limited, "clock %s: want a time limit", a.Clock)
+	want(a.HashMB >= 0, "hash %d: want 0 or more", a.HashMB)
+	want(len(a.Rules) > 0, "want at least one rule set")
+	return errors.Join(faults...)
 }
 
 // Of returns what an Ask takes at these costs.
