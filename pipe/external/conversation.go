@@ -113,7 +113,6 @@ func (c *conversation) stopSignal() <-chan struct{} {
 func (c *conversation) think() error {
 	a := c.r.searchLimits(time.Now())
 	c.phase, c.resting, c.deadline = thinking, false, c.r.due
-	c.p.left = a.mine
 	if c.p.stopCommand() == "" {
 		c.deadline = c.deadline.Add(c.p.times.grace) // until then nothing can be done
 	}
@@ -134,16 +133,10 @@ func (c *conversation) restart() error {
 	return c.think()
 }
 
-// stopShare is how many times the time that a program takes to stop must be on its
-// clock for it to ponder: a ponder hit costs that time, which may be a fifth of a second
-// (ElephantEye on a busy machine) and lost several games on time.
-const stopShare = 20
-
 // ponder starts a search without limits, unless the program is known not to
-// support it or has too little time left to be stopped.
+// support it.
 func (c *conversation) ponder() error {
-	short := c.p.left > 0 && c.p.left < stopShare*c.p.stopTook
-	if c.resting = c.p.noPondering || short; c.resting {
+	if c.resting = c.p.noPondering; c.resting {
 		c.r.begin()
 		return nil
 	}
@@ -236,9 +229,6 @@ func (c *conversation) readLines() (*answer, error) {
 			continue
 		}
 		c.p.movedAt = time.Now()
-		if c.phase == restarting || c.phase == stopping {
-			c.p.stopTook = time.Since(c.r.stopSent)
-		}
 		switch {
 		case c.phase == pondering && c.resting:
 		case c.phase == pondering:

@@ -121,8 +121,6 @@ type program struct {
 	began     bool        // a game has been set up
 
 	movedAt     time.Time       // time of its last move
-	left        time.Duration   // on its clock at its last search for a move; 0 without such a clock
-	stopTook    time.Duration   // from the last stop to its answer
 	noPondering bool            // it can't search without limits
 	noted       map[string]bool // incidents reported already
 

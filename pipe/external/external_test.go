@@ -15,7 +15,6 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/game/clock"
 	"sparring/game/gametest"
 	"sparring/pipe/external/faultyengine"
 	"sparring/pipe/uci"
@@ -138,7 +137,7 @@ func TestFaultyEngines(t *testing.T) {
 		})
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
-		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.SlowStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard}
+		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}
@@ -389,36 +388,6 @@ func TestStopCrossesAnswer(t *testing.T) {
 		r := run.Wait()
 		if r.Err != nil || r.Move == game.NoMove {
 			t.Fatalf("hit %d: %v, move %#x", hit, r.Err, uint32(r.Move))
-		}
-		playOn(t, p, r.Move, game.NoMove)
-	}
-}
-
-// TestSlowStop: a program that takes its time to stop does not ponder when the clock has
-// little more than that, since a ponder hit is charged with it.
-func TestSlowStop(t *testing.T) {
-	g := play(t, openFaulty(t, faultyengine.SlowStop))
-	p := newGame(t, "xiangqi/wxf")
-	spec := clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}
-	limits := func(left time.Duration) search.Limits {
-		return search.Limits{Clock: &search.Clock{Spec: spec, Mine: clock.State{Left: left}, Theirs: clock.State{Left: left}}}
-	}
-	playOn(t, p, find(t, g, p, limits(time.Minute)).Move, game.NoMove)
-	process := g.current().program
-	for _, left := range []time.Duration{time.Minute, time.Second, time.Minute} { // the clock is known from the search before
-		run, err := g.Search(p, search.Limits{Wait: true}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rests := process.left < 4*time.Second
-		gametest.Eventually(t, "the search", func() bool { return isClosed(run.(*running).begun) })
-		if sent := process.lastSent(); (sent == "go infinite") == rests {
-			t.Errorf("with %v left it was last sent %q", process.left, sent)
-		}
-		run.PonderHit(limits(left))
-		r := run.Wait()
-		if r.Err != nil || r.Move == game.NoMove {
-			t.Fatalf("%v left: %v, move %#x", left, r.Err, uint32(r.Move))
 		}
 		playOn(t, p, r.Move, game.NoMove)
 	}

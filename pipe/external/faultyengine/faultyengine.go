@@ -50,7 +50,6 @@ const (
 	EarlyMove   = "early-move"   // answers a search without limits at once, with a move
 	EarlyNull   = "early-null"   // the same, without a move
 	NullAtStop  = "null-at-stop" // answers stop without a move
-	SlowStop    = "slow-stop"    // answers stop a fifth of a second late
 
 	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
@@ -69,7 +68,7 @@ const (
 
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
 	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard}
 
 // Main is the main function, called by test binaries that run as the engine.
@@ -170,9 +169,6 @@ func (e *engine) handleUCI(line string) bool {
 	case uci.Go:
 		return e.think(c)
 	case uci.Stop:
-		if e.mode == SlowStop {
-			time.Sleep(slowStop)
-		}
 		switch {
 		case e.thinking && e.mode == NullAtStop:
 			e.say(uci.BestMove{Move: uci.NoMoves[0]})
@@ -188,9 +184,6 @@ func (e *engine) handleUCI(line string) bool {
 	}
 	return true
 }
-
-// slowStop is how late SlowStop answers.
-const slowStop = 200 * time.Millisecond
 
 func (e *engine) form() uci.Dialect {
 	d := uci.Dialect{Game: e.game, Ranks: 1}
