@@ -192,6 +192,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.serveFleet(a.life) })
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
+	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
 	a.wg.Go(func() {
 		for a.life.Err() == nil {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {

@@ -22,6 +22,7 @@ const (
 	arenaURL      = "SPARRING_TEST_ARENA_URL"
 	arenaPassword = "SPARRING_TEST_ARENA_PASSWORD"
 	arenaLadder   = "SPARRING_TEST_ARENA_LADDER" // not empty: it pairs the ladder
+	arenaKeep     = "SPARRING_TEST_ARENA_KEEP"   // not empty: it removes old logs
 )
 
 // runArenaProcess is the main function of such a process.
@@ -34,6 +35,9 @@ func runArenaProcess(url string) {
 	cfg := quick()
 	if os.Getenv(arenaLadder) != "" {
 		cfg = takenUpConfig()
+	}
+	if os.Getenv(arenaKeep) != "" {
+		cfg.Keep = removing(1)
 	}
 	a, err := New(context.Background(), nc, cfg, log)
 	if err == nil {

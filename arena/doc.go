@@ -5,7 +5,7 @@
 //	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
 //	gateway     gateway.go  what a gateway in the same process needs
-//	store       store.go, journal.go, leases.go, owners.go, record.go, retention.go  everything that outlives the process
+//	store       store.go, journal.go, leases.go, owners.go, record.go, retention.go, erase.go  everything that outlives the process
 //	operator    fleet.go, drain.go, operator.go, space.go  what operators are told, and may command
 //
 // Several arena processes may serve one platform; any of them takes up the

@@ -281,7 +281,7 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	if err != nil {
 		return err
 	}
-	key := ladderKey(e.Game, e.Speed, e.Player)
+	key, seq := ladderKey(e.Game, e.Speed, e.Player), e.Seq
 	try, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	if e.revision == 0 {
@@ -304,7 +304,37 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep(key, e)
+	if e.Seq < seq { // changed, as by Erase, but not rated
+		return fmt.Errorf("bucket %s, key %s: changed meanwhile", l.kv.Bucket(), key)
+	}
 	return nil
+}
+
+// forgetErased drops standings that are erased, until ctx ends. Whatever else others
+// store is read when it is needed.
+func (l *ladder) forgetErased(ctx context.Context) {
+	for ctx.Err() == nil {
+		if w, err := l.kv.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly()); err == nil {
+			stop := context.AfterFunc(ctx, func() { w.Stop() }) // which closes Updates
+			for kve := range w.Updates() {
+				if kve != nil && kve.Operation() != jetstream.KeyValuePut {
+					l.forget(kve.Key())
+				}
+			}
+			stop()
+		}
+		rest(ctx, time.Second)
+	}
+}
+
+func (l *ladder) forget(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[key]; e != nil {
+		delete(l.entries, key)
+		l.changes++
+		delete(l.sorted, e.Game)
+	}
 }
 
 // of returns a player's standing, if it has one.

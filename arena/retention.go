@@ -170,6 +170,9 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 			continue
 		}
 		last, err := r.store.lastEntry(ctx, g)
+		if errors.Is(err, ErrNoGame) {
+			continue // another arena was faster
+		}
 		if err != nil {
 			return n, err
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 // OrderedMoves returns the moves of a position in the order in which a search
-// with empty tables tries them, the most promising first. Moves that provably
-// lose may be missing, but not all moves. The error wraps game.ErrOver if the game has
-// ended.
+// with empty tables tries them, the most promising first. Moves that it need not try
+// since they provably lose come last, except that those that lose at once may be
+// missing, but not all moves. The error wraps game.ErrOver if the game has ended.
 func (e *Engine) OrderedMoves(p game.Position) ([]search.ScoredMove, error) {
 	if err := Searchable(p, search.Limits{}); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (e *Engine) OrderedMoves(p game.Position) ([]search.ScoredMove, error) {
 	}
 	pos.Enter()
 	var all, batch []search.ScoredMove
-	for c := (search.Cursor{Mode: search.All}); ; {
+	for c := (search.Cursor{Mode: search.AndLosing}); ; {
 		batch = pos.Moves(batch, &c)
 		if len(batch) == 0 {
 			return all, nil

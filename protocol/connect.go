@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -158,6 +159,9 @@ func (c Connection) once() (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
 	case absent(err):
 		return nil, fmt.Errorf("connect %s: %w (%w)", servers, ErrNoServer, err)
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		return nil, fmt.Errorf("connect %s: %w: name the certificate of its authority with --ca or SPARRING_NATS_CA", servers, err)
 	}
 	return nil, fmt.Errorf("connect %s: %w", servers, err)
 }

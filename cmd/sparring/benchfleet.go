@@ -69,6 +69,7 @@ relay is above --p99. Ctrl-C ends it, too, and prints what was measured so far.
 	fl.StringSliceVar(&f.games, "game", nil, "games to play in turn, each a name or a rule set; default: all")
 	fl.StringVar(&f.clock, "clock", "60+0.6", "clock of the games")
 	fl.DurationVar(&f.pace, "pace", -1, "shortest time for a move; default: the clock's time for 40 moves, divided by 60")
+	fl.Lookup("pace").DefValue = "0s" // not listed
 	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of the bot process, an even number; 0: one for ten games, up to %d", fleetbench.MostPlayers))
 	fl.IntVar(&f.plan.Starts, "starts", 200, "most games started a second")
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")

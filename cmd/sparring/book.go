@@ -56,6 +56,9 @@ skipped, and so are duplicates.`,
 			if out == "" || plies < 1 || least < 1 {
 				return usagef("--out is required, --plies and --min-games must be positive")
 			}
+			if err := checkOutput("--out", out); err != nil {
+				return err
+			}
 			builder, err := book.NewBuilder(set.Name, plies)
 			if err != nil {
 				return &usageError{err}
@@ -183,6 +186,9 @@ func bookImport() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return usagef("--out is required")
+			}
+			if err := checkOutput("--out", out); err != nil {
+				return err
 			}
 			f, err := os.Open(args[0])
 			if err != nil {

@@ -288,7 +288,9 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 
 // soak plays many games and prints what became of them.
 func (f *conformanceFlags) soak(c *cobra.Command, cfg conformance.PlatformConfig, show io.Writer) error {
-	o := conformance.SoakOptions{Games: f.games, AtOnce: f.atOnce, Faults: f.faults}
+	o := conformance.SoakOptions{Games: f.games, AtOnce: f.atOnce, Faults: f.faults, Broken: func(what string) {
+		fmt.Fprintln(show, "FAIL  "+what)
+	}}
 	shown := time.Now()
 	o.Progress = func(r conformance.SoakReport) {
 		if time.Since(shown) > 10*time.Second { // games end one at a time
@@ -304,9 +306,6 @@ func (f *conformanceFlags) soak(c *cobra.Command, cfg conformance.PlatformConfig
 		if err := printJSON(c.OutOrStdout(), rep); err != nil {
 			return err
 		}
-	}
-	for _, b := range rep.Broken {
-		fmt.Fprintln(show, "FAIL  "+b)
 	}
 	fmt.Fprintf(show, "%d of %d games in %v, %d plies, ended by %v; faults %v; %d challenges made again; seed %d; %d broken\n",
 		rep.Games, f.games, (time.Duration(rep.TookMS) * time.Millisecond).Round(time.Second), rep.Plies, rep.Reasons, rep.Faults, rep.Again, f.seed, len(rep.Broken))

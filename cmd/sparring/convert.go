@@ -154,6 +154,8 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
 			return err
 		}
 		path = filepath.Join(path, f.fileName(to, r, 0))
+	} else if err := checkOutput("--out", path); err != nil {
+		return err
 	}
 	return writeFile(path, func(w io.Writer) error { return f.write(w, to, r) })
 }
@@ -227,19 +229,6 @@ func unused(name string, used map[string]bool) string {
 		free = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext)
 	}
 	return free
-}
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".sparring-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 func recordsImport(to *archive) *cobra.Command {

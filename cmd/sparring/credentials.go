@@ -148,6 +148,9 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 			for _, p := range players {
 				r.Players = append(r.Players, protocol.PlayerID(p))
 			}
+			if err := checkOutput("--out", out); err != nil {
+				return err
+			}
 			r.Expires = time.Duration(expires)
 			s, err := f.open()
 			if err != nil {

@@ -95,6 +95,13 @@ func TestSecuredPlatform(t *testing.T) {
 		_, out, _ := capture(append([]string{"records", "list", "--json"}, s.flags("platform.creds")...)...)
 		return strings.Count(out, "\n") == 3
 	})
+	h.wait("a player is erased, once its game is rated", func() bool {
+		code, out, _ := capture(append([]string{"records", "erase", "gomoku-hare", "--yes"}, s.flags("platform.creds")...)...)
+		return code == exitOK && strings.Contains(out, "gomoku-hare on the platform")
+	})
+	if _, out, _ := capture(append([]string{"records", "list"}, s.flags("platform.creds")...)...); strings.Contains(out, "gomoku-hare") || strings.Count(out, "\n") != 3 {
+		t.Errorf("the records after that:\n%s", out)
+	}
 	bot.end(syscall.SIGTERM)
 	arena.end(syscall.SIGTERM)
 

@@ -397,7 +397,7 @@ Ratings marked = are those of levels, which are the scale and do not change.`,
 					return usagef("--game: %w", err)
 				}
 			}
-			nc, subjects, as, err := l.reach(c.Context(), "guest", "sparring ladder show", newLog(c.ErrOrStderr(), "warn"))
+			nc, subjects, as, err := l.reach(c.Context(), "guest", "sparring ladder show", zerolog.Nop())
 			if err != nil {
 				return err
 			}

@@ -129,7 +129,7 @@ func (f *tuneFlags) validate() error {
 	if fit.Scale == 0 {
 		fit.Scale = 1 // estimated later
 	}
-	return errors.Join(append(errs, f.plan.Sampling.Validate(), fit.Validate())...)
+	return errors.Join(append(errs, checkOutput("--out", f.out), f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
 // model returns the evaluation to fit, and notes in the plan what it starts from.
@@ -213,6 +213,9 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 			}
 			if err == nil {
 				err = add(r)
+			}
+			if _, named := errors.AsType[*record.DamagedError](err); named {
+				return err
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)

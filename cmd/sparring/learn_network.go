@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,10 +78,7 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 		fmt.Fprintf(c.OutOrStdout(), "%s is reproduced from %d positions\n", f.check, got.Positions)
 		return nil
 	}
-	return writeFile(f.out, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
+	return replaceFile(f.out, data)
 }
 
 // start reads the network to start from, and notes its digest in the plan.
@@ -148,5 +144,5 @@ func (f *networkFlags) validate() error {
 	if f.out == "" && f.check == "" {
 		errs = append(errs, errors.New("--out or --check is required"))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, checkOutput("--out", f.out))...)
 }

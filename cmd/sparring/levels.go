@@ -196,9 +196,8 @@ same command resumes an interrupted run. See docs/levels.md.`,
 			if err := checkPlot(plot); err != nil {
 				return err
 			}
-			var errs []error
 			r, err := rulesOf(gameName, rules)
-			errs = append(errs, err)
+			errs := []error{err, checkOutput("--out", out)}
 			if plan.Games < 2 || plan.Games%2 != 0 {
 				errs = append(errs, fmt.Errorf("--games %d: want an even number", plan.Games))
 			}

@@ -51,6 +51,9 @@ command generates the same file.`,
 		Example: `  sparring openings make --game xiangqi --count 200 --judge self --judge uci:fairy-stockfish --out xiangqi.txt`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkOutput("--out", f.out); err != nil {
+				return err
+			}
 			m, err := f.maker()
 			if err != nil {
 				return &usageError{err}

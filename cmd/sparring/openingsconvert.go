@@ -114,6 +114,9 @@ detected. Each position is taken once.`,
 			if !slices.Contains(openings.Forms(), to) {
 				return usagef("--to %.20q: want %s", to, strings.Join(openings.Forms(), ", "))
 			}
+			if err := checkOutput("--out", out); err != nil {
+				return err
+			}
 			set, err := f.read(c, args[0])
 			if err != nil {
 				return err
@@ -130,7 +133,7 @@ detected. Each position is taken once.`,
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %d openings\n", out, len(set.Openings))
-			return writeFile(out, func(w io.Writer) error { _, err := w.Write(text.Bytes()); return err })
+			return replaceFile(out, text.Bytes())
 		},
 	}
 	f.add(c)

@@ -196,6 +196,9 @@ func recordsList(from *archive) *cobra.Command {
 			if asJSON {
 				return writeLines(out, games)
 			}
+			if len(games) == 0 && len(sources) == 0 && from.server == "" { // perhaps another --data was meant
+				fmt.Fprintf(c.ErrOrStderr(), "sparring: no records in %s\n", recordsDir(from.data))
+			}
 			t := texttable.Table{{"ID", "START (UTC)", "RULES", "CLOCK", "FIRST", "SECOND", "PLIES", "RESULT", "REASON"}}
 			for _, r := range games {
 				t.Add(r.ID, timeText(r.Start), r.Rules, r.Clock, format.Name(r.Seats[game.First]), format.Name(r.Seats[game.Second]),

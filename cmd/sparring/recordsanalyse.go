@@ -438,9 +438,5 @@ func (w *reviewing) annotate(path string) error {
 	if all.Len() == 0 {
 		return nil
 	}
-	part := path + ".part"
-	if err := os.WriteFile(part, all.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
+	return replaceFile(path, all.Bytes())
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,12 @@ func TestRecordsErase(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(recordsDir(dir), ".erase-*")); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+	dir += "-typo"
+	for _, yes := range []bool{false, true} {
+		if out, err := run(fmt.Sprintf("--yes=%t", yes)).CombinedOutput(); err == nil || !strings.Contains(string(out), "there is no folder") {
+			t.Errorf("no records: %v: %s", err, out)
+		}
 	}
 	if out, err := exec.CommandContext(t.Context(), "sparring", "records", "erase").CombinedOutput(); err == nil || !strings.Contains(string(out), "want one player's id") {
 		t.Errorf("no player: %v: %s", err, out)

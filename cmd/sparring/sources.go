@@ -91,6 +91,9 @@ func checkOutput(flag, path string) error {
 	case !isDir(dir):
 		return usagef("%s %s: there is no folder %s", flag, path, dir)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return usagef("%s %s: is a device or the like, want a file", flag, path) // it would be replaced
+	}
 	return nil
 }
 
@@ -121,12 +124,20 @@ func filesOf(path string) ([]string, error) {
 	return filepath.Glob(filepath.Join(path, "*.jsonl"))
 }
 
-// replaceFile writes a file, which is there in full or as it was.
-func replaceFile(path string, data []byte) error {
-	part := path + ".part"
-	if err := os.WriteFile(part, data, 0o644); err != nil {
-		os.Remove(part) // what there is of it
+// writeFile writes a file, which is there in full or as it was.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".sparring-*")
+	if err != nil {
 		return err
 	}
-	return os.Rename(part, path)
+	defer os.Remove(f.Name()) // does nothing after the rename
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// replaceFile is writeFile for what is in memory.
+func replaceFile(path string, data []byte) error {
+	return writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }

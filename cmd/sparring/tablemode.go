@@ -357,7 +357,7 @@ func (f *tableFlags) keep(t otb.Terms, dir string) func(r *record.Record) ([]str
 				failed = os.MkdirAll(filepath.Dir(name), 0o755)
 			}
 			if failed == nil {
-				failed = writeFile(name, func(w io.Writer) error { _, err := w.Write(line); return err })
+				failed = replaceFile(name, line)
 			}
 			if failed == nil {
 				files = append(files, name)

@@ -114,7 +114,7 @@ func (t *team) claim() (before string, release func(), err error) {
 		err = lock.Unlock()
 	}
 	if err == nil {
-		_, err = lock.TryRLock() // the other process may end before we do
+		err = lock.RLock() // the other process may end before we do; it holds a lock alone for a moment only
 	}
 	if err != nil {
 		lock.Close()
@@ -456,9 +456,9 @@ func nearest(s protocol.Standing, all []protocol.Standing) string {
 	case below != nil && above != nil:
 		return fmt.Sprintf(", between %s and %s", name(below), name(above))
 	case below != nil:
-		return ", above " + name(below) + ", the strongest level that it met"
+		return ", above " + name(below) + ", the strongest level that has played there"
 	case above != nil:
-		return ", below " + name(above) + ", the weakest level that it met"
+		return ", below " + name(above) + ", the weakest level that has played there"
 	}
 	return ""
 }

@@ -181,6 +181,24 @@ func TestUpPlaysARound(t *testing.T) {
 	if n := len(catalog.Games()); len(games) != n || len(played) != n {
 		t.Errorf("%d records, of %v", len(games), played)
 	}
+
+	// A player is erased from files and store, and the ladder goes on.
+	for _, want := range []string{"; --yes removes them", " removed"} {
+		args := []string{"records", "erase", "amazons-hare", "--data", data}
+		if want == " removed" {
+			args = append(args, "--yes")
+		}
+		code, out, errs := capture(args...)
+		if code != exitOK || !strings.Contains(out, "1 record, 1 log and 1 standing of amazons-hare on the platform, and the id in 1 standing of others"+want) {
+			t.Errorf("%q: exit %d, %s%s", args, code, out, errs)
+		}
+	}
+	if _, out, _ := capture("records", "list", "--data", data); strings.Contains(out, "amazons-hare") || strings.Count(out, "\n") != len(games)+1 {
+		t.Errorf("records after it:\n%s", out)
+	}
+	if code, out, errs := capture("records", "erase", "amazons-hare", "--data", data, "--yes"); code != exitOK || !strings.Contains(out, "0 records, 0 logs and 0 standings") {
+		t.Errorf("again: exit %d, %s%s", code, out, errs)
+	}
 }
 
 // TestUpGoesOn stops everything during the games and starts again on the same data.
@@ -339,6 +357,12 @@ func TestUpTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
+	if err := os.MkdirAll(recordsDir(f.data), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := capture("records", "erase", "human-nobody", "--data", f.data, "--yes"); code == exitOK || !strings.Contains(errs, fmt.Sprintf("in use by process %d: stop it", os.Getpid())) {
+		t.Errorf("erase beside it: exit %d, %s", code, errs)
+	}
 	err = up(t.Context(), io.Discard, f, mustClock(t, f.clock))
 	want := fmt.Sprintf("another sparring already runs with this data (process %d); use its page, or choose another folder with --data: ", os.Getpid())
 	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "lock file") {

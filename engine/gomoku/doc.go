@@ -9,12 +9,13 @@
 // forbid it. The field keeps sums over the empty points, and the sets of points by
 // threat; a log takes them back.
 //
-// The evaluation is linear: the codes of the side to move and of the other side, with
-// weights of their own, and one number for who threatens what. The policy, which
-// orders moves and which reductions go by, is a softmax over the codes of a move's
-// point. Both are learnt, for each class of rules: [Linear] and [Choices] present them
-// to package tune, and weights/*.json are the results with their origin. See
-// docs/training.md.
+// The evaluation is a sum: the codes of the side to move and of the other side, with
+// weights of their own, one number for who threatens what, and the correction of a
+// small network that sees the lines of cells through each empty point (network.go).
+// The policy, which orders moves and which reductions go by, is a softmax over the
+// codes of a move's point. All are learnt, for each class of rules: [Linear],
+// [Choices] and [NetworkWeights] present them to the packages that fit them, and
+// weights/ has the results with their origin. See docs/training.md.
 //
 // Where a five or two fives at once are certain, a position counts as settled, with
 // the plies to the end; where the other side threatens two fives, only the moves that

@@ -12,6 +12,7 @@ import (
 const (
 	stageNear    uint8 = iota // near a stone, or all moves that do not lose at once
 	stageDistant              // all other points
+	stageLosing               // with AndLosing, what a restricted node leaves out
 	stageEnd
 )
 
@@ -21,8 +22,10 @@ const (
 func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	buf = buf[:0]
 	for len(buf) == 0 && c.Stage < stageEnd {
-		set := a.batch(c)
-		buf = a.appendMoves(buf, &set)
+		set, need := a.batch(c)
+		for p := range set.all() {
+			buf = append(buf, a.scoredMove(p, need))
+		}
 		if c.Mode == search.Noisy {
 			buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool {
 				return e.Noise == search.Quiet // a forbidden four
@@ -32,27 +35,30 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	return buf
 }
 
-// batch returns the points of the cursor's stage, and goes to the next.
-func (a *position) batch(c *search.Cursor) points {
-	f := a.field
+// batch returns the points of the cursor's stage, with what they are to meet, and goes
+// to the next.
+func (a *position) batch(c *search.Cursor) (points, need) {
+	f, stage := a.field, c.Stage
+	c.Stage = stageEnd
 	switch {
 	case a.forced():
-		c.Stage = stageEnd
-		return f.sets[a.toMove][five].union(&f.sets[a.toMove.Other()][five])
+		return f.sets[a.toMove][five].union(&f.sets[a.toMove.Other()][five]), a.need()
 	case c.Mode == search.Noisy:
-		c.Stage = stageEnd
-		return a.fours()
+		return a.fours(), a.need()
+	case stage == stageLosing:
+		return f.open.minus(&a.resolve().answers), meetNothing
 	}
 	switch top := a.resolve(); {
 	case top.facing != nothing:
-		c.Stage = stageEnd
-		return top.answers
-	case c.Stage == stageNear:
+		if c.Mode == search.AndLosing {
+			c.Stage = stageLosing
+		}
+		return top.answers, a.need()
+	case stage == stageNear:
 		c.Stage = stageDistant
-		return f.open.intersect(&f.now.near)
+		return f.open.intersect(&f.now.near), a.need()
 	}
-	c.Stage = stageEnd
-	return f.open.minus(&f.now.near)
+	return f.open.minus(&f.now.near), a.need()
 }
 
 // fours returns the points of fours for quiescence: those near the side's own last
@@ -68,13 +74,6 @@ func (a *position) fours() points {
 	return sets[four]
 }
 
-func (a *position) appendMoves(buf []search.ScoredMove, set *points) []search.ScoredMove {
-	for p := range set.all() {
-		buf = append(buf, a.scoredMove(p))
-	}
-	return buf
-}
-
 // Find implements search.Position.
 func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	p, ok := a.field.board.MovePoint(m)
@@ -88,14 +87,13 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	} else if top := a.resolve(); top.facing != nothing && !top.answers.has(p) {
 		return search.ScoredMove{}, false
 	}
-	return a.scoredMove(p), true
+	return a.scoredMove(p, a.need()), true
 }
 
 // scoredMove orders a point by the policy: what it is worth to its side and to the
 // other.
-func (a *position) scoredMove(p gomoku.Point) search.ScoredMove {
+func (a *position) scoredMove(p gomoku.Point, need need) search.ScoredMove {
 	own, other := a.field.info(p, a.toMove), a.field.info(p, a.toMove.Other())
-	need := a.need()
 	e := search.ScoredMove{
 		Move:         gomoku.StoneMove(p),
 		Order:        (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.inside[p],

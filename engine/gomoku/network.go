@@ -15,8 +15,8 @@ import (
 // The sums are kept up to date like the accumulator of an NNUE (Yu Nasu,
 // "Efficiently updatable neural-network-based evaluation functions for computer shogi",
 // 2018); that rows are named by lines of cells is from the Mix networks of Rapfi
-// (github.com/dhbloo/rapfi), which play the game far more strongly than sums over
-// codes. Here everything is integers, so that all machines get the same bits.
+// (github.com/dhbloo/rapfi). Everything is integers, so that all machines get the
+// same bits.
 const (
 	viewWidth   = 16 // numbers of a row for one view
 	hiddenWidth = 32 // neurons of the hidden layer

@@ -301,6 +301,12 @@ func TestRefusesNetworks(t *testing.T) {
 			return b
 		}), "neuron 0 may reach"},
 		{"a large output", with(func(b []byte) []byte { binary.LittleEndian.PutUint32(b[len(b)-4:], 1<<30); return b }), "neuron 31 counts 1073741824"},
+		{"all outputs large", with(func(b []byte) []byte {
+			for i := range hiddenWidth {
+				b[len(b)-4*i-1], b[len(b)-4*i-2] = 0, 0xff // just below 1<<24
+			}
+			return b
+		}), "the evaluation may reach"},
 		{"more", with(func(b []byte) []byte { return append(b, 0) }), "1 bytes too many"},
 	} {
 		if _, err := readNetwork(tt.data, freestyle); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -80,6 +80,9 @@ const (
 	mostInput = 1<<15 - 1
 	// mostOut bounds a neuron's share of the evaluation, in 1/evalUnit.
 	mostOut = 1 << 24
+	// mostValue bounds what the network says of a position, in 1/evalUnit: with the
+	// greatest sum over codes it fits into 32 bits.
+	mostValue = 1 << 30
 )
 
 // Encode returns the weights as a network file for the rules, whose manifest, a JSON
@@ -162,6 +165,7 @@ func (s *NetworkSide) layer() (l *binaryLayer, err error) {
 
 // validate reports weights that would overflow.
 func (l *binaryLayer) validate() error {
+	value := int64(0)
 	for i := range hiddenWidth {
 		most := abs(int64(l.Bias[i]))
 		for _, w := range l.Weight[i] {
@@ -173,6 +177,10 @@ func (l *binaryLayer) validate() error {
 		if abs(int64(l.Out[i])) > mostOut {
 			return fmt.Errorf("neuron %d counts %d: want %d at most", i, l.Out[i], mostOut)
 		}
+		value += most * abs(int64(l.Out[i]))
+	}
+	if value >>= hiddenBits; value > mostValue {
+		return fmt.Errorf("the evaluation may reach %d: want %d at most", value, mostValue)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 
 // The weights files were written by "sparring learn tune" and "sparring learn
 // moves": the weights that are not zero, the model of the scores, and their origin.
-// The network files are by "sparring learn network".
+// The network files are those of "sparring learn network"; docs/training.md says how
+// the present ones were made.
 //
 //go:embed weights/*.json weights/*.network
 var weightsFiles embed.FS

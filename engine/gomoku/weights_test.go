@@ -124,8 +124,12 @@ func TestSumsStayInRange(t *testing.T) {
 				if int64(got) != want {
 					t.Fatalf("%s, weights %d, to move %d: %d, want %d", code(i), v, c, got, want)
 				}
-				if total := want + int64(v); total != int64(int32(total)) {
-					t.Fatalf("weights %d: %d overflows with a threat's weight", v, total)
+				total := want + int64(v) + mostValue
+				if v < 0 {
+					total = want + int64(v) - mostValue
+				}
+				if total != int64(int32(total)) {
+					t.Fatalf("weights %d: %d overflows with a threat's weight and the network", v, total)
 				}
 			}
 		}

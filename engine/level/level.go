@@ -6,7 +6,8 @@
 // one. The lower levels err as people do. Most human errors are moves that were
 // not noticed, so a level considers a random choice of the moves (Notice): the
 // earlier a move comes in the engine's order before any search, the likelier,
-// captures and rows first, quiet and distant moves last. Of these it plays the one
+// captures and rows first, quiet and distant moves last. What the opponent threatens
+// it overlooks if it notices none of the answers. Of these it plays the one
 // that looks best, by its score with a random error (Slip), but never one that is
 // much worse than the best (Worst). Scores are compared as log-odds of winning, so
 // that a piece counts the same whoever is ahead.

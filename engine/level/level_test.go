@@ -223,6 +223,42 @@ func TestVaries(t *testing.T) {
 	}
 }
 
+// TestOverlooks checks that lower levels sometimes miss an open three of the opponent,
+// as people do, that higher ones do not, and that none leaves a four unanswered.
+func TestOverlooks(t *testing.T) {
+	const seeds = 40
+	for _, c := range []struct {
+		what, position, answers string
+		overlooked              func(level, times int) bool
+	}{
+		{"an open three", "15/15/15/15/15/15/15/6ooo6/15/7x7/5x9/8x6/15/15/15 b", "e8 f8 j8 k8",
+			func(level, times int) bool { return level < 3 == (times > 0) && times < seeds/2 }},
+		{"a four", "15/15/15/15/15/15/15/5xoooo5/15/7x7/5x9/8x6/15/15/15 b", "k8",
+			func(_, times int) bool { return times == 0 }},
+	} {
+		p, err := catalog.Setup("gomoku", "", c.position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{Weakest, 2, 6} {
+			s, err := New("gomoku", n, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			times := 0
+			for seed := range uint64(seeds) {
+				if m := think(t, s, seed, p, search.Limits{}).Move; !slices.Contains(strings.Fields(c.answers), p.Format(m)) {
+					times++
+				}
+			}
+			t.Logf("level %d overlooks %s %d times of %d", n, c.what, times, seeds)
+			if !c.overlooked(n, times) {
+				t.Errorf("level %d overlooks %s %d times of %d", n, c.what, times, seeds)
+			}
+		}
+	}
+}
+
 // TestAtOnce checks that concurrent searches of one level do not affect each other.
 func TestAtOnce(t *testing.T) {
 	s, err := New("gomoku", 4, nil)

@@ -70,7 +70,8 @@ type Position interface {
 	// lose at once may be missing, and at Restricted nodes moves that provably
 	// lose while one that does not lose sooner is given. Never are all moves
 	// missing: a node that is not Over and has no move is lost (Xiangqi,
-	// Amazons). With Mode Noisy no Quiet move comes.
+	// Amazons). With Mode AndLosing those of Restricted nodes come last. With
+	// Mode Noisy no Quiet move comes.
 	Moves(buf []ScoredMove, c *Cursor) []ScoredMove
 	// Find returns the ScoredMove of m if Moves(All) gives m at this node. M
 	// may be any 32 bits: it may come from a hash collision or, as a killer,
@@ -146,6 +147,9 @@ type Mode uint8
 const (
 	All   Mode = iota // every legal move
 	Noisy             // only those that quiescence should see
+	// AndLosing: as All, then those that a Restricted node leaves out. The kernel
+	// does not use it: people overlook what an engine need not try.
+	AndLosing
 )
 
 // Cursor is the state of one run through the moves of a node. The kernel sets

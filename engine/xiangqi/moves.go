@@ -74,7 +74,7 @@ func (p *position) quiets(buf []search.ScoredMove, checks bool) []search.ScoredM
 func (p *position) evasions(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
 	b := p.board
 	want := b.All(b.Side().Other())
-	if c.Mode == search.All {
+	if c.Mode != search.Noisy {
 		want = want.Or(b.Empty())
 	}
 	b.Reaches(&p.reaches, want)

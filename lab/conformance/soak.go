@@ -24,6 +24,9 @@ type SoakOptions struct {
 	// Progress, unless nil, is called after each game, by one goroutine at a time. It
 	// must not keep the report's maps.
 	Progress func(SoakReport)
+	// Broken, unless nil, is called for each entry of the report's Broken as it is
+	// added, by one goroutine at a time.
+	Broken func(string)
 }
 
 // SoakReport is the outcome of a soak test.
@@ -39,6 +42,14 @@ type SoakReport struct {
 
 // gameLimit is how long a game of a soak test may take before it counts as lost.
 const gameLimit = 4 * time.Minute
+
+// unlisted is how long the players keep a game that the platform does not list: as long
+// as the protocol says.
+const unlisted = 5 * time.Second
+
+// vacantLimit is how long both seats of a game may be without a holder: vacated ones
+// are offered again at once.
+const vacantLimit = 30 * time.Second
 
 // Soak plays games at once between the three players, whose connections fail at random,
 // as the platform's does; if its process is ours, that is killed and paused, too. Every
@@ -83,8 +94,13 @@ type soak struct {
 func (s *soak) broken(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.report.Broken) < 100 {
-		s.report.Broken = append(s.report.Broken, fmt.Sprintf(format, args...))
+	if len(s.report.Broken) == 100 {
+		return
+	}
+	what := fmt.Sprintf(format, args...)
+	s.report.Broken = append(s.report.Broken, what)
+	if f := s.options.Broken; f != nil {
+		f(what)
 	}
 }
 
@@ -92,7 +108,7 @@ func (s *soak) run(ctx context.Context) error {
 	var players []*scripted.Player
 	for who := range s.cfg.Players {
 		p, _, err := s.joinProxied(ctx, who, active, func(c *scripted.PlayerConfig) {
-			c.Slots, c.Think = 2*s.options.AtOnce, 5*time.Millisecond
+			c.Slots, c.Think, c.Unlisted = 2*s.options.AtOnce, 5*time.Millisecond, unlisted
 		})
 		if err != nil {
 			return s.cfg.Program.withExit(err)
@@ -161,12 +177,23 @@ func (s *soak) play(whole context.Context, a, b *scripted.Player) {
 		return st, done
 	}
 	var ends [2]protocol.State
+	var dropped time.Time // by both, without an end
 	for {
 		var done [2]bool
 		ends[0], done[0] = over(a)
 		ends[1], done[1] = over(b)
 		if done[0] && done[1] {
-			break
+			if ends[0].Status == protocol.Finished || ends[1].Status == protocol.Finished {
+				break
+			}
+			// Both seats were vacated, and will be offered again, or the end was lost.
+			if dropped.IsZero() {
+				dropped = time.Now()
+			} else if time.Since(dropped) > vacantLimit {
+				break
+			}
+		} else {
+			dropped = time.Time{}
 		}
 		if err := rest(ctx, 20*time.Millisecond); err != nil {
 			if whole.Err() != nil {
@@ -222,7 +249,7 @@ func (s *soak) ended(id protocol.GameID, ends [2]protocol.State) {
 	}
 	switch {
 	case last.Status != protocol.Finished:
-		s.broken("game %s: neither player was told an end, after %d and %d plies", id, len(ends[0].Moves), len(ends[1].Moves))
+		s.broken("game %s: neither player was told an end, nor given the seat again for %v, after %d and %d plies", id, vacantLimit, len(ends[0].Moves), len(ends[1].Moves))
 	case ends[0].Status == ends[1].Status && (ends[0].Outcome != ends[1].Outcome || !slices.Equal(ends[0].Moves, ends[1].Moves)):
 		s.broken("game %s has two results: %s by %q and %s by %q", id, ends[0].Outcome.Result, ends[0].Outcome.Reason, ends[1].Outcome.Result, ends[1].Outcome.Reason)
 	case !byRules(last.Outcome):

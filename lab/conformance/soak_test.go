@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,12 +55,17 @@ func TestSoakFindsFaults(t *testing.T) {
 	} {
 		b := newBench(t)
 		startPlatform(t, b, scriptedConfig(), c.hook)
-		rep, err := conformance.Soak(testContext(t), b.foreignConfig(), conformance.SoakOptions{Games: 3, AtOnce: 3})
+		var told []string
+		rep, err := conformance.Soak(testContext(t), b.foreignConfig(), conformance.SoakOptions{Games: 3, AtOnce: 3,
+			Broken: func(what string) { told = append(told, what) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(rep.Broken) == 0 || !strings.Contains(rep.Broken[0], c.want) {
 			t.Errorf("%s: found %q", name, rep.Broken)
+		}
+		if !slices.Equal(told, rep.Broken) {
+			t.Errorf("%s: told %q at once, and %q in the end", name, told, rep.Broken)
 		}
 	}
 }

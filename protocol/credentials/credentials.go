@@ -274,7 +274,7 @@ const mostToken = 3500
 // kept here.
 func (s *Store) Issue(r Request) (creds []byte, err error) {
 	if !slices.Contains(Roles(), r.Role) {
-		return nil, fmt.Errorf("no role %.20q: want one of %v", r.Role, Roles())
+		return nil, fmt.Errorf("no role %.20q: want one of %s", r.Role, strings.Trim(fmt.Sprint(Roles()), "[]"))
 	}
 	return s.issue(r)
 }

@@ -180,6 +180,8 @@ func TestServerIsChecked(t *testing.T) {
 	if nc, err := protocol.Dial(t.Context(), c); err == nil {
 		nc.Close()
 		t.Error("a server with another's certificate was believed")
+	} else if !strings.Contains(err.Error(), "name the certificate of its authority with --ca") {
+		t.Error(err)
 	}
 }
 

@@ -66,6 +66,9 @@ func (b *broken) missing(m game.Move) bool {
 }
 
 func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
+	if b.fault == "restricted" && c.Mode == search.AndLosing {
+		return b.andLosing(buf[:0], c)
+	}
 	first := *c == search.Cursor{}
 	for ended := false; !ended; {
 		buf = b.Position.Moves(buf, c)
@@ -82,6 +85,27 @@ func (b *broken) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Score
 		buf = append(buf, buf[0])
 	}
 	return buf
+}
+
+// andLosing gives all moves in one batch, the missing ones last.
+func (b *broken) andLosing(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
+	const given = 255
+	if c.Stage == given {
+		return buf
+	}
+	c.Stage = given
+	var losing []search.ScoredMove
+	inner := search.Cursor{Mode: search.All}
+	for batch := b.Position.Moves(nil, &inner); len(batch) > 0; batch = b.Position.Moves(batch, &inner) {
+		for _, e := range batch {
+			if missing(e.Move) {
+				losing = append(losing, e)
+			} else {
+				buf = append(buf, e)
+			}
+		}
+	}
+	return append(buf, losing...)
 }
 
 func (b *broken) Find(m game.Move) (search.ScoredMove, bool) {

@@ -57,10 +57,30 @@ func (w *walker) checkMoves(snap snapshot) {
 			w.fatalf("Moves(Noisy) gives %+v, Moves(All) %+v", e, given[e.Move])
 		}
 	}
+	w.andLosing(snap, legal)
 	w.skipQuiets(snap, given)
 	w.victimOrder(given)
 	if slices.ContainsFunc(snap.noisy, func(e search.ScoredMove) bool { return !legal[e.Move] }) {
 		w.fatalf("Moves(Noisy) gives illegal moves: %v", snap.noisy)
+	}
+}
+
+// andLosing checks a cursor that also gives what a restricted node leaves out.
+func (w *walker) andLosing(snap snapshot, legal map[game.Move]bool) {
+	w.t.Helper()
+	all := batches(w.p, search.AndLosing)
+	if len(all) < len(snap.all) || !slices.Equal(all[:len(snap.all)], snap.all) {
+		w.fatalf("Moves(AndLosing) gives %v, and does not begin with Moves(All), %v", all, snap.all)
+	}
+	given := map[game.Move]bool{}
+	for _, e := range all {
+		if given[e.Move] || !legal[e.Move] {
+			w.fatalf("Moves(AndLosing) gives %s twice, or it is not legal", w.g.Format(e.Move))
+		}
+		given[e.Move] = true
+	}
+	if !snap.node.Forced && len(given) < len(legal) {
+		w.fatalf("Moves(AndLosing) gives %d moves of %d", len(given), len(legal))
 	}
 }
 

@@ -33,6 +33,9 @@ type PlayerConfig struct {
 	Idle     bool                  // make no moves by itself
 	Think    time.Duration         // before a move
 	Seed     uint64                // of the moves
+	// Unlisted is how long a game is kept that the platform does not list: its last
+	// state may be on its way, or its vacated seat may come back. 1 s.
+	Unlisted time.Duration
 	Log      zerolog.Logger
 }
 
@@ -109,7 +112,7 @@ func NewPlayer(nc *nats.Conn, cfg PlayerConfig) (*Player, error) {
 		return nil, err
 	}
 	cfg.Instance = cmp.Or(cfg.Instance, protocol.InstanceID(protocol.NewID()))
-	cfg.Kind, cfg.Slots = cmp.Or(cfg.Kind, protocol.Bot), cmp.Or(cfg.Slots, 4)
+	cfg.Kind, cfg.Slots, cfg.Unlisted = cmp.Or(cfg.Kind, protocol.Bot), cmp.Or(cfg.Slots, 4), cmp.Or(cfg.Unlisted, time.Second)
 	if cfg.Pools == nil {
 		cfg.Pools = []protocol.Pool{protocol.OwnPool(cfg.Player)}
 	}
@@ -400,7 +403,7 @@ func (p *Player) held(list []protocol.GameID, hello bool) {
 		case s.missing.IsZero():
 			s.missing = time.Now()
 			p.needHello()
-		case time.Since(s.missing) > time.Second:
+		case time.Since(s.missing) > p.cfg.Unlisted:
 			p.drop(s)
 		}
 	}

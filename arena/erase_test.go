@@ -1,0 +1,135 @@
+package arena
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/game/gametest"
+	"sparring/protocol"
+)
+
+// A player is erased beside an arena that runs: from logs, records and standings. What is
+// not the player's stays, and all ratings go on.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	const ann = protocol.PlayerID("annabelle-17")
+	dir := t.TempDir()
+	srv := arenatest.StartServer(t, dir, ann, "bob", "cyd")
+	a := runArena(t, srv, steady())
+	nc := arenatest.Connect(t, srv.Platform())
+	players := map[protocol.PlayerID]*player{}
+	for _, p := range []protocol.PlayerID{ann, "bob", "cyd"} {
+		players[p] = join(t, srv, p, protocol.InstanceID(p+"-process"))
+	}
+	terms := small(t, "60+1")
+	terms.Rated = true
+	games := func(p protocol.PlayerID) int {
+		s, _ := a.ladder.of("amazons", terms.Clock.Speed(), p)
+		return s.Games
+	}
+	play := func(x, y protocol.PlayerID) protocol.GameID {
+		t.Helper()
+		before := games(y)
+		g := players[x].challenge(y, terms, game.First)
+		players[y].until(g, "the end", finished)
+		gametest.Eventually(t, "the rating", func() bool { return games(y) == before+1 })
+		gametest.Eventually(t, "the end of the log", func() bool {
+			e, _, err := a.store.lastEvent(t.Context(), g)
+			return err == nil && isFinal(e)
+		})
+		return g
+	}
+	play(ann, "bob")
+	play(ann, "cyd")
+	others := play("bob", "cyd")
+	halted := make(chan struct{})
+	players[ann].set(func(p *player) { p.play = func(protocol.State) { <-halted } })
+	running := players["bob"].challenge(ann, small(t, "600+6"), game.Second)
+	players["bob"].until(running, "the start", plies(0))
+
+	erase := func(remove bool, want Erased) {
+		t.Helper()
+		got, err := Erase(t.Context(), nc, a.store.subjects, ann, remove)
+		if err != nil || got != want {
+			t.Errorf("remove %v: %+v, %v, want %+v", remove, got, err, want)
+		}
+	}
+	all := Erased{Logs: 2, Records: 2, Standings: 1, Mentions: 2, Running: 1}
+	erase(false, all)
+	if got, err := Erase(t.Context(), nc, a.store.subjects, "*", true); err == nil {
+		t.Errorf("everybody: %+v", got)
+	}
+	erase(false, all)
+	erase(true, all)
+	gametest.Eventually(t, "the arena forgets the standing", func() bool { return games(ann) == 0 })
+	for _, s := range a.Standings("amazons") {
+		if s.Player == ann || s.Games != 2 {
+			t.Errorf("standing of %s with %d games", s.Player, s.Games)
+		}
+	}
+	if e, _, err := a.store.lastEvent(t.Context(), others); err != nil || !isFinal(e) {
+		t.Errorf("the log of others: %+v, %v", e, err)
+	}
+	recordOfGame(t, a.store, others)
+
+	close(halted)
+	players[ann].set(func(p *player) { p.play = nil })
+	if _, err := players["bob"].Resign(t.Context(), running, 1, len(players["bob"].until(running, "a state", plies(0)).Moves)); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the end of its log", func() bool {
+		e, _, err := a.store.lastEvent(t.Context(), running)
+		return err == nil && isFinal(e)
+	})
+	recordOfGame(t, a.store, running)
+	erase(true, Erased{Logs: 1, Records: 1})
+	erase(true, Erased{})
+
+	// Whose standings were changed beside the arena is rated further.
+	play("cyd", "bob")
+	gametest.Eventually(t, "the other's rating", func() bool { return games("cyd") == 3 })
+	kve, err := a.store.ladder.Get(t.Context(), ladderKey("amazons", terms.Clock.Speed(), "bob"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bob, err := readEntry(kve); err != nil || bob.Games != 3 || slices.Contains(bob.Recent, ann) {
+		t.Errorf("bob's standing: %+v, %v", bob, err)
+	}
+	keys, err := a.store.ladder.Keys(t.Context(), jetstream.IgnoreDeletes())
+	if err != nil || len(keys) != 2 {
+		t.Errorf("keys of the ladder: %v, %v", keys, err)
+	}
+	a.stop()
+	srv.Close()
+	for _, stream := range []string{"sparring_games", "sparring_records"} {
+		noTrace(t, filepath.Join(dir, "jetstream", "PLATFORM", "streams", stream), string(ann))
+	}
+}
+
+// noTrace checks that no file below a directory has a text.
+func noTrace(t *testing.T, dir, text string) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(text)) {
+			t.Errorf("%s has %q", path, text)
+		}
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Errorf("%s: %d files, %v", dir, files, err)
+	}
+}

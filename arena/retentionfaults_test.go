@@ -1,0 +1,144 @@
+package arena
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/game/gametest"
+	"sparring/protocol"
+	"sparring/record"
+)
+
+// removing are settings with which logs beyond a size are removed soon.
+func removing(bytes int64) Keep {
+	return Keep{Logs: record.Bounds{Bytes: bytes}, Notice: time.Millisecond, Every: 50 * time.Millisecond}
+}
+
+// endedLogs writes the logs of n challenges that were closed, with so much text each.
+func endedLogs(t *testing.T, s *store, n, bytes int) {
+	t.Helper()
+	for i := range n {
+		e := &protocol.Event{V: protocol.Version, Kind: protocol.EventEnd, Term: 1, Index: 1, Time: time.Now(), Text: strings.Repeat("x", bytes)}
+		e.Game, e.Terms, e.Moves = protocol.GameID(fmt.Sprintf("ended-%d", i)), small(t, "60"), []string{}
+		if err := s.journal(e.Game, 0, func() {}).append(t.Context(), e, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// logsLeft returns how many games have logs, and the bytes of all.
+func logsLeft(t *testing.T, s *store) (games int, bytes int64) {
+	t.Helper()
+	seen := map[string]bool{}
+	for seq := uint64(1); ; seq++ {
+		m, err := next(t.Context(), s.games, seq, s.subjects.Logs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m == nil {
+			break
+		}
+		seq, seen[m.Subject] = m.Sequence, true
+	}
+	i, err := info(t.Context(), s.games)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(seen), int64(i.State.Bytes)
+}
+
+// Arenas that are stopped and killed while they remove logs leave no log without its
+// last entry; others go on, and a running game keeps its log.
+func TestRetentionOfDyingArenas(t *testing.T) {
+	t.Parallel()
+	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a, err := New(t.Context(), arenatest.Connect(t, p.Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ended = 200
+	begun(t, a.store, "running", small(t, "600+6"), 6)
+	endedLogs(t, a.store, ended, 100)
+	games := func() int { n, _ := logsLeft(t, a.store); return n }
+	url := p.Platform().URL
+	first := startArenaProcess(t, url, "", arenaKeep+"=1")
+	gametest.Eventually(t, "the first removals", func() bool { return games() < ended-20 })
+	arenatest.Signal(t, first, syscall.SIGSTOP)
+	second := startArenaProcess(t, url, "", arenaKeep+"=1")
+	stopped := games()
+	gametest.Eventually(t, "removals by another", func() bool { return games() < stopped-20 || games() == 1 })
+	arenatest.Signal(t, first, syscall.SIGCONT)
+	arenatest.Signal(t, second, syscall.SIGKILL)
+	gametest.Eventually(t, "the last removal", func() bool { return games() == 1 })
+	time.Sleep(10 * removing(1).Every) // in which it would remove more
+	if events := whole(t, a.store, "running"); len(events) < 7 || isFinal(events[len(events)-1]) {
+		t.Errorf("%d entries of the running game are left", len(events))
+	}
+}
+
+// While the server hangs nothing is removed; afterwards retention goes on, and a game
+// that runs meanwhile ends by its own moves and keeps its record.
+func TestRetentionWhileTheServerHangs(t *testing.T) {
+	t.Parallel()
+	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	lines := &logLines{}
+	cfg := steady()
+	a := prepareArenaLog(t, p, cfg, zerolog.New(zerolog.MultiLevelWriter(lines, zerolog.NewTestWriter(t))))
+	endedLogs(t, a.store, 50, 100)
+	a.start()
+	ann, bob := join(t, p, "ann", "a1"), join(t, p, "bob", "b1")
+	slow(ann, 50*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	p.Signal(syscall.SIGSTOP)
+	retainBeside(t, a, removing(1))
+	gametest.Eventually(t, "an attempt", func() bool { return lines.count(map[string]any{"message": "old games not removed; trying again"}) > 0 })
+	p.Signal(syscall.SIGCONT)
+	if st := bob.until(g, "the end", finished); st.Outcome.Reason != game.NoMoves {
+		t.Errorf("ended by %+v", st.Outcome)
+	}
+	recordOfGame(t, a.store, g)
+	gametest.Eventually(t, "all logs are removed", func() bool { n, _ := logsLeft(t, a.store); return n == 0 })
+}
+
+// On a full disk logs are removed, or as soon as there is room, and not more than beyond
+// the bound. The game that runs meanwhile has a whole log and record.
+func TestRetentionOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := arenatest.NewSmallDisk(t, "24m")
+	srv := arenatest.StartServer(t, filepath.Join(disk.Dir, "nats"), "ann", "bob")
+	const logs, each, bound = 8, 400 << 10, 2 << 20
+	var a *running
+	withoutSpace(t, srv, func(r *running) {
+		a = r
+		endedLogs(t, a.store, logs, each)
+		gametest.Eventually(t, "the store has no room", func() bool { disk.Fill(); return a.unkept.Load() > 0 })
+		retainBeside(t, a, removing(bound))
+	}, func(*running) { disk.Empty() })
+	gametest.Eventually(t, "the bound is kept", func() bool { _, bytes := logsLeft(t, a.store); return bytes <= bound })
+	for i := range logs {
+		_, err := a.store.lastEntry(t.Context(), protocol.GameID(fmt.Sprintf("ended-%d", i)))
+		if i == 0 && err == nil || i == logs-1 && err != nil {
+			t.Errorf("log %d of %d: %v", i+1, logs, err)
+		}
+	}
+	if _, bytes := logsLeft(t, a.store); bytes < bound-each-100<<10 {
+		t.Errorf("%d bytes are left, though %d are kept", bytes, bound)
+	}
+}
+
+// retainBeside removes old logs beside a running arena that removes none.
+func retainBeside(t *testing.T, a *running, keep Keep) {
+	beside := &Arena{cfg: Config{Keep: keep}, store: a.store, ladder: a.ladder, log: a.log}
+	done := make(chan struct{})
+	go func() { defer close(done); beside.retain(t.Context()) }()
+	t.Cleanup(func() { <-done })
+}
