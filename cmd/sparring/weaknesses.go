@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -29,6 +31,8 @@ type weaknessFlags struct {
 	game      string
 	analyse   string
 	positions string
+	control   string
+	group     string
 	most      int
 }
 
@@ -46,11 +50,17 @@ group looks as bad, and a group with p up to 5 % called weak.
 What a move lost is known from the scores in the records, or with --analyse from a
 search of every position, by the code of records analyse. --positions writes the
 positions before the player's worst moves, those of weak groups first, as openings
-for match. ` + aSource,
+for match. They look bad because they were chosen for that. Whether a group is weak
+is shown by a match from positions of --group, which are drawn at random whatever the
+moves lost, and another from those of --control: as many positions of the same player
+outside of the group, with the same winning chances at the same time of the game.
+
+` + aSource,
 		Example: `  sparring weaknesses --player uci:fairy-stockfish games.jsonl
   sparring weaknesses --player 天津理工大学 --analyse nodes=50000 --keep searches.jsonl games/
   sparring weaknesses --player B --positions bad.txt games.jsonl
-  sparring match --game xiangqi --a B --b A --openings bad.txt --clock 5+0.05`,
+  sparring match --game xiangqi --a B --b A --openings bad.txt --clock 5+0.05
+  sparring weaknesses --player B --group quiet --positions quiet.txt --control others.txt --most 100 more.jsonl`,
 		RunE: func(c *cobra.Command, sources []string) error { return f.run(c, sources) },
 	}
 	fl := c.Flags()
@@ -64,6 +74,8 @@ for match. ` + aSource,
 	fl.IntVar(&f.threads, "threads", 1, "search threads")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games analysed in parallel")
 	fl.StringVar(&f.positions, "positions", "", "file for the positions before the worst moves, as openings for match")
+	fl.StringVar(&f.control, "control", "", "file for as many other positions of the player, with like winning chances and plies")
+	fl.StringVar(&f.group, "group", "", "write positions of this group of the table, drawn at random, instead of those before the worst moves")
 	fl.IntVar(&f.most, "most", 20, "moves to list, and positions to write, at most")
 	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	fl.BoolVar(&f.json, "json", false, "print the groups and moves as JSON")
@@ -102,11 +114,9 @@ func (f *weaknessFlags) run(c *cobra.Command, sources []string) error {
 		return err
 	}
 	if f.positions != "" {
-		n, err := f.writePositions(found)
-		if err != nil {
+		if err := f.writePositions(c.ErrOrStderr(), found); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", f.positions, count(n, "position", "positions"))
 	}
 	if f.json {
 		return f.printJSON(c.OutOrStdout(), found)
@@ -120,6 +130,8 @@ func (f *weaknessFlags) check() (l search.Limits, err error) {
 		return l, usagef("--player is required: a name, as records list prints it")
 	case f.analyse == "" && f.keep != "":
 		return l, usagef("--keep is for --analyse")
+	case f.positions == "" && (f.control != "" || f.group != ""):
+		return l, usagef("--control and --group are for --positions")
 	case f.most < 1:
 		return l, usagef("--most %d: want 1 or more", f.most)
 	case f.concurrency < 1:
@@ -132,7 +144,7 @@ func (f *weaknessFlags) check() (l search.Limits, err error) {
 		}
 		l = search.Limits{Nodes: m.Nodes, Depth: m.Depth, Hard: m.Clock.Period, Threads: f.threads}
 	}
-	if err := checkOutput("--positions", f.positions); err != nil {
+	if err := cmp.Or(checkOutput("--positions", f.positions), checkOutput("--control", f.control)); err != nil {
 		return l, err
 	}
 	return l, checkSizes(f.hash, f.threads)
@@ -288,35 +300,92 @@ func before(m weakness.Move) (game.Position, error) {
 	return p, nil
 }
 
-// writePositions writes the positions before the worst moves as openings, each once.
-func (f *weaknessFlags) writePositions(r *weakness.Result) (n int, err error) {
-	set := openings.Set{Notes: []string{fmt.Sprintf("Made by: sparring weaknesses --player %s", f.player)}}
-	seen := map[uint64]bool{}
-	for _, m := range r.Moves {
-		p, err := before(m)
-		if err != nil {
-			return 0, err
+// writePositions writes the positions that --positions and --control ask for, each once
+// in both together.
+func (f *weaknessFlags) writePositions(say io.Writer, r *weakness.Result) error {
+	w := positionWriter{seen: map[uint64]bool{}}
+	var chosen, controls []weakness.Move
+	var of *weakness.Group
+	if f.group != "" {
+		g, ok := r.Named(f.group)
+		if !ok {
+			return usagef("--group %.60q: the table has no such group", f.group)
 		}
-		rec := m.Game.Record
-		if len(set.Rules) == 0 {
-			set.Rules = []string{rec.Rules}
-		}
-		o := openings.Opening{Start: rec.Position}
-		for _, ply := range rec.Plies[:m.Ply-1] {
-			o.Moves = append(o.Moves, ply.Move)
-		}
-		if _, err := o.Setup(p.Rules()); err != nil || rec.Rules != set.Rules[0] || o.String() == "" || seen[p.Key()] {
-			continue // played on after an end, of another rule set, or the usual start
-		}
-		seen[p.Key()] = true
-		if set.Openings = append(set.Openings, o); len(set.Openings) == f.most {
-			break
+		of, chosen = &g, r.Sample(g, f.most, w.take)
+	} else {
+		for _, m := range r.Moves {
+			if len(chosen) < f.most && w.take(m) {
+				chosen = append(chosen, m)
+			}
 		}
 	}
-	if len(set.Openings) == 0 {
-		return 0, errors.New("--positions: no move of the player lost 10 % of winning chance or more")
+	switch {
+	case w.err != nil:
+		return w.err
+	case len(chosen) == 0 && of != nil:
+		return fmt.Errorf("--group %s: no position of it is undecided", f.group)
+	case len(chosen) == 0:
+		return errors.New("--positions: no move of the player lost 10 % of winning chance or more")
 	}
-	return len(set.Openings), writeFile(f.positions, set.Write)
+	if err := w.write(say, f.positions, fmt.Sprintf("Made by: sparring weaknesses --player %s", f.player), chosen); err != nil || f.control == "" {
+		return err
+	}
+	controls, err := r.Controls(chosen, of, w.take)
+	if err := cmp.Or(err, w.err); err != nil {
+		return err
+	}
+	if len(controls) == 0 {
+		return errors.New("--control: there are no other positions of the player")
+	}
+	return w.write(say, f.control, fmt.Sprintf("Made by: sparring weaknesses --player %s, as control of %s", f.player, filepath.Base(f.positions)), controls)
+}
+
+// positionWriter makes openings of the positions before moves.
+type positionWriter struct {
+	rules string // of the first
+	seen  map[uint64]bool
+	err   error
+}
+
+// take reports whether the position before a move can be an opening and is new.
+func (w *positionWriter) take(m weakness.Move) bool {
+	p, err := before(m)
+	if err != nil {
+		w.err = cmp.Or(w.err, err)
+		return false
+	}
+	rec := m.Game.Record
+	w.rules = cmp.Or(w.rules, rec.Rules)
+	o := openingOf(m)
+	if _, err := o.Setup(p.Rules()); err != nil || rec.Rules != w.rules || o.String() == "" || w.seen[p.Key()] {
+		return false // played on after an end, of another rule set, or the usual start
+	}
+	w.seen[p.Key()] = true
+	return true
+}
+
+func openingOf(m weakness.Move) openings.Opening {
+	o := openings.Opening{Start: m.Game.Record.Position}
+	for _, ply := range m.Game.Record.Plies[:m.Ply-1] {
+		o.Moves = append(o.Moves, ply.Move)
+	}
+	return o
+}
+
+// write writes the positions before moves to a file and says what they are.
+func (w *positionWriter) write(say io.Writer, file, note string, moves []weakness.Move) error {
+	set := openings.Set{Notes: []string{note}, Rules: []string{w.rules}}
+	chance, ply := 0.0, 0.0
+	for _, m := range moves {
+		set.Openings = append(set.Openings, openingOf(m))
+		chance += m.Chance / float64(len(moves))
+		ply += float64(m.Ply) / float64(len(moves))
+	}
+	if err := writeFile(file, set.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(say, "%s: %s, on average at ply %.0f with a winning chance of %.0f %%\n", file, count(len(moves), "position", "positions"), ply, 100*chance)
+	return nil
 }
 
 // mistakeView is a move in JSON.

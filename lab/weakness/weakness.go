@@ -31,6 +31,7 @@ import (
 	"sparring/game"
 	"sparring/lab/analysis"
 	"sparring/record"
+	"sparring/record/review"
 )
 
 // Level is the share of examinations without any weakness that find one.
@@ -71,6 +72,19 @@ func (g *Game) score() float64 {
 	return 0
 }
 
+// chanceBefore returns the player's winning chance before a ply, counted from 0; one half
+// if it is not known.
+func (g *Game) chanceBefore(ply int) float64 {
+	chance := g.Report.Start
+	if ply > 0 {
+		chance = g.Report.Plies[ply-1].Chance
+	}
+	if chance == nil {
+		return 0.5
+	}
+	return review.SideOf(*chance, g.Seat)
+}
+
 // Group is a group of games or moves.
 type Group struct {
 	By   By     `json:"by"`
@@ -100,14 +114,17 @@ type Group struct {
 // games reports whether the group is one of games.
 func (b By) games() bool { return b == Opening || b == Opponent || b == Length }
 
-// Move is a move of the player that lost winning chance.
+// Move is a judged move of the player.
 type Move struct {
 	Game   *Game
-	Ply    int // from 1
+	Ply    int     // from 1
+	Chance float64 // the player's winning chance before it
 	Lost   float64
 	Best   string // "" if it is not known
 	Groups []string
 	Weak   bool // in a weak group
+
+	keys []key
 }
 
 // Result is what Find finds.
@@ -119,7 +136,8 @@ type Result struct {
 	Theirs float64 `json:"theirs"`
 	OnTime int     `json:"on_time"` // games lost on time
 	Groups []Group `json:"groups"`  // the weakest first
-	Moves  []Move  `json:"-"`       // the worst first
+	Moves  []Move  `json:"-"`       // that lost much, the worst first
+	Played []Move  `json:"-"`       // all that were judged, in the order of the games
 }
 
 // Weak lists the weak groups.
@@ -295,7 +313,7 @@ func (e *examination) excesses(m *members) map[int]float64 {
 // of package review.
 const mistakeFrom = 0.10
 
-// mistakes lists the moves that lost most, those of weak groups first.
+// mistakes lists the judged moves, and those that lost most, of weak groups first.
 func (e *examination) mistakes(r *Result) {
 	weak := map[key]bool{}
 	for _, g := range r.Weak() {
@@ -304,17 +322,17 @@ func (e *examination) mistakes(r *Result) {
 	for _, j := range e.plies {
 		g := e.games[j.game]
 		p := g.Report.Plies[j.ply]
-		if p.Lost < mistakeFrom {
-			continue
-		}
-		m := Move{Game: g, Ply: j.ply + 1, Lost: p.Lost, Best: p.Best}
+		m := Move{Game: g, Ply: j.ply + 1, Chance: g.chanceBefore(j.ply), Lost: p.Lost, Best: p.Best, keys: j.groups}
 		for _, k := range j.groups {
 			m.Weak = m.Weak || weak[k]
 			if !k.by.games() {
 				m.Groups = append(m.Groups, k.name)
 			}
 		}
-		r.Moves = append(r.Moves, m)
+		r.Played = append(r.Played, m)
+		if m.Lost >= mistakeFrom {
+			r.Moves = append(r.Moves, m)
+		}
 	}
 	slices.SortStableFunc(r.Moves, func(a, b Move) int {
 		if a.Weak != b.Weak {

@@ -123,6 +123,16 @@ func (c *conversation) think() error {
 	return c.p.startSearch(c.p, c.r.query, a)
 }
 
+// restart thinks after the pondering was stopped. If the stop crossed the end of the
+// search by itself, it may get an answer of its own, which must not be taken for that to
+// the new search: setUp waits until all has been answered.
+func (c *conversation) restart() error {
+	if err := c.p.setUp(c.p, c.r.query); err != nil {
+		return err
+	}
+	return c.think()
+}
+
 // ponder starts a search without limits, unless the program is known not to
 // support it.
 func (c *conversation) ponder() error {
@@ -226,7 +236,7 @@ func (c *conversation) readLines() (*answer, error) {
 				return nil, err
 			}
 		case c.phase == restarting:
-			return nil, c.think()
+			return nil, c.restart()
 		default:
 			return a, nil
 		}

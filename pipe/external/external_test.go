@@ -137,7 +137,7 @@ func TestFaultyEngines(t *testing.T) {
 		})
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
-		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.ErrorLines, faultyengine.LosesWord}
+		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}
@@ -368,6 +368,28 @@ func TestLateAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestStopCrossesAnswer: a program that has ended its pondering by itself when it reads
+// the stop answers that, too. This is not its answer to the search after the ponder hit.
+func TestStopCrossesAnswer(t *testing.T) {
+	g := play(t, openFaulty(t, faultyengine.StopCrosses, func(s *Spec) { s.Dialect = UCCI }))
+	p := newGame(t, "xiangqi/wxf")
+	playOn(t, p, find(t, g, p, search.Limits{Depth: 1}).Move, game.NoMove)
+	process := g.current().program
+	for hit := range 4 {
+		run, err := g.Search(p, search.Limits{Wait: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gametest.Eventually(t, "it ponders", func() bool { return process.lastSent() == "go infinite" })
+		run.PonderHit(search.Limits{Depth: 1})
+		r := run.Wait()
+		if r.Err != nil || r.Move == game.NoMove {
+			t.Fatalf("hit %d: %v, move %#x", hit, r.Err, uint32(r.Move))
+		}
+		playOn(t, p, r.Move, game.NoMove)
 	}
 }
 

@@ -147,8 +147,8 @@ func (t *gomocupDialect) setUp(p *program, q *query) error {
 	if err != nil {
 		return err
 	}
-	if p.board != nil && (q.start != "" || len(q.moves) > 0) {
-		return nil // TURN or BOARD will do; only BEGIN needs an empty board
+	if p.board.leadsTo(q) {
+		return nil // TURN will do; BEGIN and BOARD need an empty board
 	}
 	if !t.fresh || size != t.size {
 		if err := t.restart(p, size); err != nil {

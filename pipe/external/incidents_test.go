@@ -139,6 +139,36 @@ func openFaultyGomocup(t *testing.T, mode string) *Engine {
 	return e
 }
 
+// TestBoardAfterTakeback: a program gets another position on an empty board, as the
+// protocol wants it, and is not started again for that.
+func TestBoardAfterTakeback(t *testing.T) {
+	g := play(t, openFaultyGomocup(t, faultyengine.OpenBoard))
+	p := newGame(t, "gomoku/freestyle-15")
+	move := func() {
+		t.Helper()
+		r := find(t, g, p, search.Limits{Hard: time.Second})
+		if r.Err != nil || len(r.Incidents) > 0 {
+			t.Fatalf("%v, %q", r.Err, r.Incidents)
+		}
+		playOn(t, p, r.Move)
+	}
+	move()
+	process := g.current()
+	for _, back := range []int{0, 2, 4, 3, 5} { // five: to the start of the game
+		playOn(t, p, game.NoMove)
+		move()
+		for range back {
+			p.Undo()
+		}
+		if back > 0 {
+			move()
+		}
+	}
+	if g.current() != process {
+		t.Error("it was started again")
+	}
+}
+
 // TestErrorLines: a line that begins with ERROR is not an answer to the request for
 // a move. It is reported once, and the move awaited. Unchanged INFO is not sent
 // again in the same game.

@@ -54,10 +54,14 @@ const (
 	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
 	DepthInfinite = "ucci-depth-infinite"
+	// In UCCI: ends a search by itself right when it is told to stop, and then answers
+	// the stop, too, without a move, as ElephantEye does; understands "go infinite".
+	StopCrosses = "ucci-stop-crosses"
 
 	// In the Gomocup protocol:
 	ErrorLines = "gomocup-error-lines" // answers every INFO with an error, right before its next move
 	LosesWord  = "gomocup-loses-word"  // loses the first word of a line right after its move, as Rapfi does
+	OpenBoard  = "gomocup-open-board"  // ends when it gets a BOARD while there are stones, as Carbon does
 
 	child = "child" // what Fork and Zombie start
 )
@@ -65,7 +69,7 @@ const (
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
-	DepthInfinite, ErrorLines, LosesWord}
+	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard}
 
 // Main is the main function, called by test binaries that run as the engine.
 func Main() {
@@ -100,9 +104,9 @@ func run(mode string) int {
 	e.setUp(uci.Position{})
 	handle := e.handleUCI
 	switch mode {
-	case DepthInfinite:
+	case DepthInfinite, StopCrosses:
 		handle = e.handleUCCI
-	case ErrorLines, LosesWord:
+	case ErrorLines, LosesWord, OpenBoard:
 		handle = (&gomocupEngine{engine: e}).handle
 	}
 	in := bufio.NewScanner(os.Stdin)

@@ -2,6 +2,7 @@ package faultyengine
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -36,6 +37,10 @@ func (e *engine) handleUCCI(line string) bool {
 			best()
 		}
 		e.thinking = false
+		if e.mode == StopCrosses {
+			time.Sleep(20 * time.Millisecond) // its move has been read
+			e.say(ucci.NoBestMove{})
+		}
 	case ucci.Quit:
 		e.say(ucci.Bye{})
 		return false
@@ -72,6 +77,11 @@ func (e *gomocupEngine) handle(line string) bool {
 			e.unknown = append(e.unknown, c.Key)
 		}
 	case gomocup.Board:
+		if e.mode == OpenBoard && e.pos.Ply() > 0 {
+			fmt.Fprintln(os.Stderr, "check() failed")
+			e.exit = 3
+			return false
+		}
 		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
 		for _, s := range c.Stones {
 			e.put(s.Point)
