@@ -108,8 +108,12 @@ func TestLadderAnchors(t *testing.T) {
 		p      *player
 		rating float64
 	}{{ann, 1200}, {bob, 1800}} {
-		s, ok := standing(t, cyd, want.p.id)
-		if !ok || s.Rating != want.rating || !s.Fixed || s.Games == 0 {
+		var s protocol.Standing
+		gametest.Eventually(t, "the rating of "+string(want.p.id), func() (ok bool) { // the record comes first
+			s, ok = standing(t, cyd, want.p.id)
+			return ok
+		})
+		if s.Rating != want.rating || !s.Fixed || s.Games == 0 {
 			t.Errorf("%s: %+v, want the rating %v", want.p.id, s, want.rating)
 		}
 	}

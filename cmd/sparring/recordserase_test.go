@@ -1,14 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/record"
 )
 
@@ -60,6 +63,20 @@ func TestRecordsErase(t *testing.T) {
 			runs++
 		}
 	}
+	c := run("--yes")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	c.Process.Signal(syscall.SIGSTOP) // which may come too late
+	for range 3 {
+		add() // without the lock, if it has that
+	}
+	c.Process.Signal(syscall.SIGCONT)
+	if err := c.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	runs++
 	if out, err := run("--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -95,6 +112,105 @@ func TestRecordsErase(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "sparring", "records", "erase").CombinedOutput(); err == nil || !strings.Contains(string(out), "want one player's id") {
 		t.Errorf("no player: %v: %s", err, out)
 	}
+}
+
+// TestRecordsEraseOnAFullDisk: nothing is lost, and the same command goes on when there is
+// room.
+func TestRecordsEraseOnAFullDisk(t *testing.T) {
+	disk := arenatest.NewSmallDisk(t, "4m")
+	w, err := record.NewWriter(recordsDir(disk.Dir), "bot-a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const games = 200
+	for i := range games {
+		r := &record.Record{V: record.Version, ID: fmt.Sprintf("g%d", i), Game: "gomoku", Rules: "gomoku/freestyle-15", Text: strings.Repeat("x", 1000), Source: record.Source{By: record.ByArena}}
+		r.Seats[0], r.Seats[1] = record.Seat{Player: "ann"}, record.Seat{Player: "bob"}
+		if err := w.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left := func(player string) (n int) {
+		t.Helper()
+		for r, err := range record.All(recordsDir(disk.Dir)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Seats[0].Player == player && r.Seats[1].Player == "bob" {
+				n++
+			}
+		}
+		return n
+	}
+	disk.Fill()
+	if code, out, errs := capture("records", "erase", "ann", "--data", disk.Dir, "--yes"); code == exitOK || !strings.Contains(errs, "no space left") {
+		t.Errorf("on a full disk: exit %d, %s%s", code, out, errs)
+	}
+	if n := left("ann"); n != games {
+		t.Errorf("%d games of %d are left", n, games)
+	}
+	disk.Empty()
+	if code, out, errs := capture("records", "erase", "ann", "--data", disk.Dir, "--yes"); code != exitOK || !strings.Contains(out, "200 records changed") {
+		t.Errorf("with room: exit %d, %s%s", code, out, errs)
+	}
+	if ann, all := left("ann"), len(ids(t, recordsDir(disk.Dir))); ann != 0 || all != games {
+		t.Errorf("%d games of the player, %d of all", ann, all)
+	}
+}
+
+// TestTrimOnAFullDisk: removing what is not kept makes room for what is.
+func TestTrimOnAFullDisk(t *testing.T) {
+	disk := arenatest.NewSmallDisk(t, "4m")
+	dir := recordsDir(disk.Dir)
+	w, err := record.NewWriter(dir, "bot-a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, at := filepath.Join(dir, "bot-old.jsonl"), time.Now().Add(-72*time.Hour)
+	if err := errors.Join(os.WriteFile(old, make([]byte, 1<<20), 0o644), os.Chtimes(old, at, at)); err != nil {
+		t.Fatal(err)
+	}
+	w.Keep("bot-", record.Bounds{Age: 48 * time.Hour})
+	add := func(id string) error {
+		r := &record.Record{V: record.Version, ID: id, Game: "gomoku", Rules: "gomoku/freestyle-15", Text: strings.Repeat("x", 8000), Start: time.Now(), Source: record.Source{By: record.ByArena}}
+		r.Seats[0], r.Seats[1] = record.Seat{Player: "ann"}, record.Seat{Player: "bob"}
+		return w.Append(r)
+	}
+	if err := add("before"); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill()
+	if err := add("lost"); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("on a full disk: %v", err)
+	}
+	if n, _, err := w.Trim(); n != 1 || err != nil {
+		t.Errorf("%d files removed, %v", n, err)
+	}
+	if err := add("after"); err != nil {
+		t.Error(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := ids(t, dir); len(got) != 2 || !got["before"] || !got["after"] {
+		t.Errorf("left %v", got)
+	}
+}
+
+// ids returns the games in a directory of records.
+func ids(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for r, err := range record.All(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[r.ID] = true
+	}
+	return all
 }
 
 // text returns all that the records of a data directory say, as text.
