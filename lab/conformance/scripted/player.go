@@ -3,7 +3,6 @@ package scripted
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
 )
@@ -272,146 +270,6 @@ func (p *Player) fault(format string, args ...any) {
 	}
 }
 
-// SayHello says hello once and resumes what the platform says we hold.
-func (p *Player) SayHello(ctx context.Context) error {
-	ans, err := p.Hello(ctx, protocol.Hello{
-		Kind: p.cfg.Kind, Display: p.cfg.Display, Build: "scripted player", Slots: p.cfg.Slots, Games: p.cfg.Games, Pools: p.cfg.Pools,
-	})
-	if err != nil {
-		return err
-	}
-	p.Do(func() {
-		p.greeting, p.heard = ans, time.Now()
-		if ans.HeartbeatMS > 0 {
-			p.heartbeat = time.Duration(ans.HeartbeatMS) * time.Millisecond
-		}
-		p.held(ans.Held, true)
-		p.news()
-	})
-	return nil
-}
-
-// needHello makes the player say hello soon.
-func (p *Player) needHello() {
-	select {
-	case p.helloDue <- struct{}{}:
-	default:
-	}
-}
-
-func (p *Player) helloLoop() {
-	for {
-		select {
-		case <-p.life.Done():
-			return
-		case <-p.helloDue:
-		}
-		quiet := false
-		p.Do(func() { quiet = p.quiet })
-		if !quiet {
-			ctx, cancel := context.WithTimeout(p.life, 3*time.Second)
-			if err := p.SayHello(ctx); err != nil {
-				p.needHello()
-			}
-			cancel()
-		}
-		select {
-		case <-p.life.Done():
-			return
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// beat sends heartbeats, and reconnects when nobody answers them.
-func (p *Player) beat() {
-	for {
-		var every time.Duration
-		p.Do(func() { every = p.heartbeat })
-		select {
-		case <-p.life.Done():
-			return
-		case <-time.After(every):
-		}
-		p.Beat(every)
-	}
-}
-
-// Beat sends one heartbeat, unless the player is quiet.
-func (p *Player) Beat(wait time.Duration) {
-	var quiet, silent bool
-	var games []protocol.GameID
-	var free int
-	p.Do(func() {
-		quiet, free, games = p.quiet, max(p.cfg.Slots-len(p.seats), 0), p.playing()
-		silent = time.Since(p.heard) > 3*time.Second && !p.patient
-	})
-	if quiet {
-		return
-	}
-	if silent && p.nc.IsConnected() {
-		p.Do(func() { p.heard = time.Now() }) // the next try has as long
-		if err := p.nc.FlushTimeout(time.Second); err != nil && p.life.Err() == nil {
-			p.nc.ForceReconnect() // it fails only on a closed connection
-		}
-		p.needHello()
-	}
-	ctx, cancel := context.WithTimeout(p.life, max(wait, 100*time.Millisecond))
-	defer cancel()
-	ans, err := p.Alive(ctx, free, games)
-	if err == nil || ans.Error != nil {
-		p.Do(func() { p.heard = time.Now() })
-	}
-	switch {
-	case errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}):
-		p.needHello()
-	case err == nil:
-		p.Do(func() { p.held(ans.Held, false) })
-	}
-}
-
-// playing lists the games that were granted; p.mu is held.
-func (p *Player) playing() (games []protocol.GameID) {
-	for id, s := range p.seats {
-		if s.Granted {
-			games = append(games, id)
-		}
-	}
-	slices.Sort(games)
-	return games
-}
-
-// held compares our games with those that the platform lists; p.mu is held.
-func (p *Player) held(list []protocol.GameID, hello bool) {
-	if h := p.hooks.Held; h != nil {
-		list = h(list)
-	}
-	for _, id := range list {
-		s := p.seats[id]
-		if s == nil {
-			if s = p.take(id, resumeFor); s != nil {
-				p.needHello() // for its state, now that we are subscribed
-			}
-		} else if !s.Granted && !hello {
-			p.needHello() // its first state was lost
-		}
-	}
-	for id, s := range p.seats {
-		switch {
-		case !s.Granted, slices.Contains(list, id):
-			s.missing = time.Time{}
-		case s.missing.IsZero():
-			s.missing = time.Now()
-			p.needHello()
-		case time.Since(s.missing) > p.cfg.Unlisted:
-			p.drop(s)
-		}
-	}
-}
-
-// resumeFor is how long a game that the platform says we hold may be without a state.
-const resumeFor = 5 * time.Second
-
 // Listen joins a pool's queue.
 func (p *Player) Listen(pool protocol.Pool) error {
 	_, err := p.Offers(pool, p.answer)
@@ -505,60 +363,6 @@ func (p *Player) watch() {
 	}
 }
 
-// receive acts on a state.
-func (p *Player) receive(s *Seat, st protocol.State) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.seats[s.Game] != s {
-		return
-	}
-	if h := p.hooks.State; h != nil && !h(s, st) {
-		return
-	}
-	p.check(s, st)
-	mine := st.Holders[st.You]
-	ours := mine.Player == p.cfg.Player && mine.Instance == p.cfg.Instance
-	if !ours && !s.Granted && st.Status != protocol.Finished {
-		return // not for us
-	}
-	if ours {
-		s.Granted = true
-	}
-	if len(st.Moves) < len(s.State.Moves) {
-		s.sent = nil // taken back
-	}
-	s.State, s.Epoch, s.News = st, mine.Epoch, time.Now()
-	switch {
-	case st.Status == protocol.Finished:
-		p.drop(s)
-	case !ours && mine.Instance != "":
-		p.drop(s)
-	case !ours:
-		s.sent = nil // vacant: it may come back to us
-	}
-	p.news()
-	if st.Status == protocol.Playing && ours && !p.cfg.Idle && st.Turn == st.You {
-		p.move(s, st)
-	}
-}
-
-// move sends a random legal move; p.mu is held.
-func (p *Player) move(s *Seat, st protocol.State) {
-	if s.sent != nil && s.sent.Ply == len(st.Moves) && s.sent.Epoch == s.Epoch {
-		if !s.waiting { // it was refused, or is not in the state yet
-			p.send(s, st, *s.sent, p.cfg.Think)
-		}
-		return
-	}
-	m, err := p.Choose(st)
-	if err != nil {
-		p.fault("%v", err)
-		return
-	}
-	s.sent = &m
-	p.send(s, st, m, p.cfg.Think)
-}
-
 // Holds reports whether the player keeps a slot for a game. Call it under the lock.
 func (p *Player) Holds(g protocol.GameID) bool { return p.seats[g] != nil }
 
@@ -587,98 +391,5 @@ func (p *Player) ResignAll(ctx context.Context) {
 	})
 	for _, st := range states {
 		p.Resign(ctx, st.Game, st.Holders[st.You].Epoch, len(st.Moves))
-	}
-}
-
-// Choose returns a random legal move in a state. It does not need the lock of another
-// goroutine: call it under the lock.
-func (p *Player) Choose(st protocol.State) (m protocol.MoveRequest, err error) {
-	pos, err := Position(st.Snapshot)
-	if err != nil {
-		return m, err
-	}
-	legal := pos.Legal(nil)
-	if len(legal) == 0 {
-		return m, fmt.Errorf("game %s: no legal move after %d plies, but the game is %s", st.Game, len(st.Moves), st.Status)
-	}
-	move := legal[p.rng.IntN(len(legal))]
-	text := pos.Format(move)
-	if err := pos.Play(move); err != nil {
-		return m, err
-	}
-	return protocol.MoveRequest{
-		Header: protocol.Header{ID: protocol.NewID()}, Epoch: st.Holders[st.You].Epoch, Ply: len(st.Moves), Move: text, Key: game.KeyText(pos.Key()),
-	}, nil
-}
-
-// Position sets up the position of a snapshot.
-func Position(s protocol.Snapshot) (game.Position, error) {
-	rules, err := catalog.Rules(s.Terms.Rules)
-	if err != nil {
-		return nil, err
-	}
-	pos, err := game.Replay(rules, s.Terms.Position, s.Moves)
-	if err != nil {
-		return nil, fmt.Errorf("game %s: the state's moves: %w", s.Game, err)
-	}
-	return pos, nil
-}
-
-// send sends a move in a goroutine; p.mu is held.
-func (p *Player) send(s *Seat, st protocol.State, m protocol.MoveRequest, after time.Duration) {
-	s.waiting = true
-	hook := p.hooks.Move
-	p.wg.Go(func() {
-		select {
-		case <-time.After(after):
-		case <-p.life.Done():
-			return
-		}
-		stale := false
-		p.Do(func() {
-			stale = p.seats[s.Game] != s || s.sent == nil || s.sent.ID != m.ID || s.State.Status != protocol.Playing
-			s.waiting = !stale
-		})
-		if stale {
-			return
-		}
-		if hook != nil {
-			hook(s, st, m, func(m protocol.MoveRequest) { p.deliver(s, m) })
-		} else {
-			p.deliver(s, m)
-		}
-	})
-}
-
-// deliver sends a move until it is answered.
-func (p *Player) deliver(s *Seat, m protocol.MoveRequest) {
-	ctx, cancel := context.WithTimeout(p.life, 20*time.Second)
-	defer cancel()
-	_, err := p.SendMove(ctx, s.Game, m)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s.waiting = false
-	p.news()
-	refusal, refused := errors.AsType[*protocol.Error](err)
-	if !refused {
-		if err != nil && p.life.Err() == nil {
-			p.needHello()
-		}
-		return
-	}
-	if h := p.hooks.Refused; h != nil && h(s, m, refusal) {
-		return
-	}
-	switch refusal.Code {
-	case protocol.Unavailable, protocol.RateLimited:
-		p.send(s, s.State, m, 200*time.Millisecond)
-	case protocol.Illegal, protocol.Malformed:
-		p.wg.Go(func() {
-			ctx, cancel := context.WithTimeout(p.life, 5*time.Second)
-			defer cancel()
-			p.Resign(ctx, s.Game, m.Epoch, m.Ply) // the next state shows whether it worked
-		})
-	default:
-		p.needHello()
 	}
 }
