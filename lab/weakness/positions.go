@@ -2,7 +2,6 @@ package weakness
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,12 +40,12 @@ func (r *Result) Sample(g Group, n int, take func(Move) bool) (sample []Move) {
 		}
 	}
 	shuffle(all)
-	rank, seen := map[string]int{}, map[*Game]int{}
+	rank, seen := map[place]int{}, map[*Game]int{}
 	for _, m := range all {
-		rank[m.id()] = seen[m.Game]
+		rank[m.place()] = seen[m.Game]
 		seen[m.Game]++
 	}
-	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(rank[a.id()], rank[b.id()]) })
+	slices.SortStableFunc(all, func(a, b Move) int { return cmp.Compare(rank[a.place()], rank[b.place()]) })
 	for _, m := range all {
 		if len(sample) < n && take(m) {
 			sample = append(sample, m)
@@ -62,8 +61,13 @@ func shuffle(moves []Move) {
 
 func (m Move) undecided() bool { return m.Chance >= decided && m.Chance <= 1-decided }
 
-// id identifies the move among those of all games.
-func (m Move) id() string { return fmt.Sprintf("%p %d", m.Game, m.Ply) }
+// place names a move among those of all games.
+type place struct {
+	game *Game
+	ply  int
+}
+
+func (m Move) place() place { return place{m.Game, m.Ply} }
 
 // Controls returns for each of the given moves another of the player, as near to it as
 // there is in winning chance and ply and whatever it lost: what the player does in
@@ -71,9 +75,9 @@ func (m Move) id() string { return fmt.Sprintf("%p %d", m.Game, m.Ply) }
 // unless it is nil; of one that is a phase, the plies are not compared. Take is that of
 // Sample. The error is of a kind of game without an engine.
 func (r *Result) Controls(of []Move, except *Group, take func(Move) bool) (controls []Move, err error) {
-	out := map[string]bool{}
+	out := map[place]bool{}
 	for _, m := range of {
-		out[m.id()] = true
+		out[m.place()] = true
 	}
 	all := slices.Clone(r.Played)
 	shuffle(all)
@@ -93,13 +97,13 @@ func (r *Result) Controls(of []Move, except *Group, take func(Move) bool) (contr
 		}
 		var rest []Move
 		for _, c := range all {
-			if !out[c.id()] && (except == nil || !c.in(*except)) {
+			if !out[c.place()] && (except == nil || !c.in(*except)) {
 				rest = append(rest, c)
 			}
 		}
 		slices.SortStableFunc(rest, func(a, b Move) int { return cmp.Compare(distance(a), distance(b)) })
 		for _, c := range rest {
-			out[c.id()] = true // also if it is not taken now, it will not be later
+			out[c.place()] = true // also if it is not taken now, it will not be later
 			if take(c) {
 				controls = append(controls, c)
 				break

@@ -70,7 +70,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("the sample lost %.4f a move, the group %.4f", lost, g.Lost)
 	}
 	again := r.Sample(g, 100, all)
-	if !slices.EqualFunc(sample, again, func(a, b Move) bool { return a.id() == b.id() }) {
+	if !slices.EqualFunc(sample, again, func(a, b Move) bool { return a.place() == b.place() }) {
 		t.Error("a second sample differs")
 	}
 	if n := len(r.Sample(g, 1_000_000, func(m Move) bool { return m.Ply%3 == 0 })); n == 0 || n > g.Moves/2 {
@@ -91,15 +91,15 @@ func TestControls(t *testing.T) {
 		if err != nil || len(controls) != len(c.of) {
 			t.Fatalf("%s: %d controls of %d, %v", c.name, len(controls), len(c.of), err)
 		}
-		seen, chances, plies, mistakes := map[string]bool{}, 0.0, 0, 0
+		seen, chances, plies, mistakes := map[place]bool{}, 0.0, 0, 0
 		for _, m := range c.of {
-			seen[m.id()] = true
+			seen[m.place()] = true
 		}
 		for i, m := range controls {
-			if seen[m.id()] || m.Ply%5 == 0 || c.except != nil && m.in(g) {
+			if seen[m.place()] || m.Ply%5 == 0 || c.except != nil && m.in(g) {
 				t.Errorf("%s: control %d is singled out, used twice, or refused: ply %d", c.name, i, m.Ply)
 			}
-			seen[m.id()] = true
+			seen[m.place()] = true
 			chances += math.Abs(m.Chance-c.of[i].Chance) / 60
 			plies += max(m.Ply-c.of[i].Ply, c.of[i].Ply-m.Ply)
 			if m.Lost >= mistakeFrom {
