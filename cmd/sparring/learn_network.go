@@ -18,6 +18,8 @@ import (
 type networkFlags struct {
 	plan             lookups.Plan
 	out, check, from string
+	games            []string
+	fromGames        lookups.GamesPlan
 }
 
 func learnNetwork() *cobra.Command {
@@ -28,9 +30,14 @@ func learnNetwork() *cobra.Command {
 		Long: `Fit the network of look-ups that corrects Gomoku's evaluation to the files that
 "learn trees" made. It prints the mean squared error of winning probabilities after each
 pass, beside that of the evaluation without the network. The output is a network file
-that names its inputs; --check reproduces such a file and compares. See docs/training.md.`,
+that names its inputs; --check reproduces such a file and compares.
+
+With --games positions of games are learnt from as well, labelled with the game's
+result mixed with the score of the search: what a search of the engine itself does not
+see, results tell. A SOURCE is as for "learn trees". See docs/training.md.`,
 		Example: `  sparring learn network --game gomoku --rules freestyle --out freestyle.network trees.jsonl
   sparring learn network --check freestyle.network trees.jsonl
+  sparring learn network --game gomoku --rules freestyle --from freestyle.network --rate 0.03 --games games.jsonl --out next.network trees.jsonl
   sparring learn network --game gomoku --rules renju --from freestyle.network --rate 0.02 --out renju.network renju.jsonl`,
 		Args: someFiles(1, "files of labelled trees"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
@@ -45,6 +52,9 @@ that names its inputs; --check reproduces such a file and compares. See docs/tra
 	flags.IntVar(&f.plan.HoldOut, "hold-out", 10, "reserve one of every N trees for validation; 0: none")
 	flags.IntVar(&f.plan.Passes, "passes", 5, "passes over all positions")
 	flags.Float64Var(&f.plan.Rate, "rate", 0.16, "learning rate at the start")
+	flags.StringArrayVar(&f.games, "games", nil, "SOURCE of games to learn from besides the trees, repeatable")
+	flags.IntVar(&f.fromGames.PerGame, "per-game", 8, "with --games: maximum positions per game")
+	flags.Float64Var(&f.fromGames.Mix, "mix", 0.8, "with --games: share of the game's result in the label; the rest is the score of the search")
 	c.MarkFlagsMutuallyExclusive("out", "check")
 	return c
 }
@@ -57,6 +67,11 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 			return err
 		}
 		f.plan = want.Plan
+		if learnt := want.Games > 0; learnt != (len(f.games) > 0) {
+			return usagef("--games: %s was fitted to %d games besides the trees", f.check, want.Games)
+		}
+	} else if len(f.games) > 0 {
+		f.plan.Games = f.fromGames
 	}
 	start, err := f.start()
 	if err := errors.Join(err, f.validate()); err != nil {
@@ -113,8 +128,21 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 	if err != nil {
 		return nil, nil, err
 	}
-	fmt.Fprintf(out, "trees      %d (digest of the positions %s)\n", positions.Trees, positions.Digest)
-	fmt.Fprintf(out, "positions  %d, %d left out: settled, or a five to be stopped\n", positions.Len(), positions.Left)
+	of := fmt.Sprint("trees      ", positions.Trees)
+	if len(f.games) > 0 {
+		games, err := gamesFrom(c, f.games, f.plan.Game)
+		if err != nil {
+			return nil, nil, err
+		}
+		inTrees := positions.Len()
+		err = positions.AddGames(f.plan.Rules, games, f.plan.Games, f.plan.HoldOut, f.plan.Seed, func(int) error { return c.Context().Err() })
+		if err != nil {
+			return nil, nil, err
+		}
+		of += fmt.Sprintf(" with %d positions, games %d with %d", inTrees, positions.Games, positions.Len()-inTrees)
+	}
+	fmt.Fprintf(out, "%s (digest of the positions %s)\n", of, positions.Digest)
+	fmt.Fprintf(out, "positions  %d, %d of trees left out: settled, or a five to be stopped\n", positions.Len(), positions.Left)
 	begin := time.Now()
 	var pace *pace
 	return f.plan.Run(c.Context(), positions, start, engine.Build(), func(p lookups.Progress) {

@@ -18,6 +18,8 @@ import (
 	"sparring/game/catalog"
 	rules "sparring/game/gomoku"
 	"sparring/lab/trees"
+	"sparring/lab/tune"
+	"sparring/record"
 )
 
 // randomPosition returns a position with so many random stones in the middle.
@@ -502,5 +504,52 @@ func TestBadManifest(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want something of %q", err, want)
 		}
+	}
+}
+
+// TestGames: positions of games are labelled for the side to move, with the mixture of
+// the result and the score of the search that was asked for.
+func TestGames(t *testing.T) {
+	trees := writeTrees(t, "gomoku/freestyle-15", 4, func(*rules.Position) search.Score { return 1 })
+	with := func(plan GamesPlan) *Positions {
+		r := &record.Record{ID: "g", Game: rules.Name, Rules: "gomoku/freestyle-15", Result: game.WonBy(game.First)}
+		for i, move := range []string{"h8", "a1", "h10", "c1"} { // nothing that must be stopped
+			p := record.Ply{Seat: game.Seat(i % 2), Move: move}
+			if i > 0 {
+				p.Think = &record.Think{Source: record.FromSearch, Score: 100 * i}
+			}
+			r.Plies = append(r.Plies, p)
+		}
+		games := &tune.Games{}
+		if err := games.Add(r, rules.Name); err != nil {
+			t.Fatal(err)
+		}
+		all := load(t, "freestyle", trees)
+		if err := all.AddGames("freestyle", games, plan, 0, 1, func(int) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := load(t, "freestyle", trees)
+	all := with(GamesPlan{PerGame: 8, Mix: 0.75})
+	if all.Len() != before.Len()+3 || all.Games != 1 || all.Digest == before.Digest {
+		t.Fatalf("%d positions, %d before; %d games; digests %s, %s", all.Len(), before.Len(), all.Games, all.Digest, before.Digest)
+	}
+	for i := range 3 {
+		q := &all.all[before.Len()+i]
+		won := float64((i + 1 + 1) % 2) // the first player's
+		want := 0.75*won + 0.25/(1+math.Exp(-float64(100*(i+1))/Scale))
+		if math.Abs(float64(q.target)-want) > 1e-5 || int(q.stones) != i+1 || q.toMove != rules.Colour((i+1)%2) {
+			t.Errorf("after %d plies: target %.4f, want %.4f; %d stones, %v to move", i+1, q.target, want, q.stones, q.toMove)
+		}
+		if b := all.board(q); b.Empty(b.Point(7, 7)) {
+			t.Errorf("after %d plies: no stone in the middle", i+1)
+		}
+	}
+	if fewer := with(GamesPlan{PerGame: 2, Mix: 0.75}); fewer.Len() != before.Len()+2 || fewer.Digest == all.Digest {
+		t.Errorf("%d positions, %d before", fewer.Len(), before.Len())
+	}
+	if other := with(GamesPlan{PerGame: 8, Mix: 0.5}); other.Digest == all.Digest {
+		t.Error("another mixture has the same digest")
 	}
 }

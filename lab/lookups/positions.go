@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,9 +14,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sparring/engine/gomoku"
+	"sparring/game"
 	"sparring/game/catalog"
 	rules "sparring/game/gomoku"
 	"sparring/lab/trees"
+	"sparring/lab/tune"
 )
 
 // Scale is the score that wins 73 % of the games: errors are of winning probabilities.
@@ -26,10 +29,12 @@ const MostScore = 4000
 
 // Positions are labelled positions, packed: some 100 bytes each.
 type Positions struct {
-	Inputs []trees.Terms // the first lines of the files
+	Inputs []trees.Terms // the first lines of the files of trees
 	Digest string        // of the positions and their labels, in order
 	Trees  int
-	// Left counts those where the end is settled or a five must be stopped.
+	Games  int // whose positions there are besides those of trees
+	// Left counts those where the end is settled or a five must be stopped. Positions
+	// of games do not count.
 	Left int
 
 	all    []position
@@ -151,13 +156,13 @@ func (p *Positions) add(ctx context.Context, linear *gomoku.Linear, holdOut int,
 	return nil
 }
 
-// unpack adds a position.
+// unpack adds a position of a tree.
 func (p *Positions) unpack(linear *gomoku.Linear, ruleSet string, l trees.Position, held bool) error {
 	pos, err := catalog.Setup(rules.Name, ruleSet, l.Text)
 	if err != nil {
 		return err
 	}
-	worth, quiet, err := linear.Shipped(pos)
+	one, quiet, err := pack(linear, pos, scoreChance(float64(l.Score)), held)
 	if err != nil {
 		return err
 	}
@@ -165,21 +170,90 @@ func (p *Positions) unpack(linear *gomoku.Linear, ruleSet string, l trees.Positi
 		p.Left++
 		return nil
 	}
+	p.append(one)
+	return nil
+}
+
+// scoreChance returns the winning probability that the score of a search stands for.
+func scoreChance(score float64) float32 {
+	return chance(float32(min(max(score, -MostScore), MostScore)) / Scale)
+}
+
+// packed is a position with its stones.
+type packed struct {
+	position
+	stones []stone
+}
+
+// pack packs a position. It is not quiet where the end is settled or a five must be
+// stopped.
+func pack(linear *gomoku.Linear, pos game.Position, target float32, held bool) (one packed, quiet bool, err error) {
+	worth, quiet, err := linear.Shipped(pos)
+	if err != nil || !quiet {
+		return one, false, err
+	}
 	g := pos.(*rules.Position) // or the adapter would have refused it
-	score := float32(min(max(l.Score, -MostScore), MostScore))
-	q := position{first: uint32(len(p.stones)), size: uint8(g.Board().Size), toMove: g.ToMove(), held: held,
-		linear: float32(worth) / Scale, target: chance(score / Scale)}
 	b := g.Board()
+	one.position = position{size: uint8(b.Size), toMove: g.ToMove(), held: held, linear: float32(worth) / Scale, target: target}
 	for at := range rules.Point(b.Points) {
 		if b.Dead(at) {
-			return fmt.Errorf("dead stones: no network is for such rules")
+			return one, false, fmt.Errorf("dead stones: no network is for such rules")
 		}
 		if c, ok := b.At(at); ok {
-			p.stones = append(p.stones, stone(at)<<1|stone(c))
-			q.stones++
+			one.stones = append(one.stones, stone(at)<<1|stone(c))
 		}
 	}
-	p.all = append(p.all, q)
+	one.position.stones = uint16(len(one.stones))
+	return one, true, nil
+}
+
+func (p *Positions) append(one packed) {
+	one.first = uint32(len(p.stones))
+	p.all, p.stones = append(p.all, one.position), append(p.stones, one.stones...)
+}
+
+// GamesPlan says how positions of games are drawn and labelled. The zero value is for
+// trees alone.
+type GamesPlan struct {
+	PerGame int     `json:"per_game"` // positions of a game at most
+	Mix     float64 `json:"mix"`      // the result's share in the label; the rest is the score of the search
+}
+
+// Validate reports everything that is out of range.
+func (p GamesPlan) Validate() error {
+	var errs []error
+	if p.PerGame < 1 {
+		errs = append(errs, fmt.Errorf("%d positions a game: want 1 or more", p.PerGame))
+	}
+	if !(p.Mix >= 0 && p.Mix <= 1) {
+		errs = append(errs, fmt.Errorf("mix %g: want 0 to 1", p.Mix))
+	}
+	return errors.Join(errs...)
+}
+
+// AddGames adds positions of games: random ones where a search chose the move and had
+// proved nothing. One of every holdOut games is left out of the fit. Watch is called
+// after each game. The error names a game that can't be replayed or is under other
+// rules.
+func (p *Positions) AddGames(class string, games *tune.Games, plan GamesPlan, holdOut int, seed uint64, watch func(games int) error) error {
+	linear, err := gomoku.NewLinear(class, nil)
+	if err != nil {
+		return err
+	}
+	sampling := tune.Sampling{Seed: seed, PerGame: plan.PerGame, Bound: MostScore, HoldOut: holdOut}
+	all, err := tune.Each(games, sampling, watch, func(pos game.Position, _ game.Move, l tune.Label) (packed, bool, error) {
+		mix := float32(plan.Mix)
+		return pack(linear, pos, mix*float32(l.Result)+(1-mix)*scoreChance(l.Score), l.Held)
+	})
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		p.append(one)
+	}
+	p.Games += games.Len()
+	digest := sha256.Sum256(fmt.Appendf(nil, "%s %s %+v %d %d\n", p.Digest, games.Digest(), plan, holdOut, seed))
+	p.Digest = hex.EncodeToString(digest[:16])
 	return nil
 }
 

@@ -27,6 +27,8 @@ type Plan struct {
 	// From is the digest of the network file that the fit starts from, "" if it starts
 	// from random numbers.
 	From string `json:"from,omitempty"`
+	// Games is for positions of games besides those of trees.
+	Games GamesPlan `json:"games,omitzero"`
 }
 
 // lastRate is the share of the rate that is left at the end.
@@ -44,6 +46,9 @@ func (p Plan) Validate() error {
 	if !(p.Rate > 0 && p.Rate <= 10) {
 		errs = append(errs, fmt.Errorf("rate %g: want above 0, up to 10", p.Rate))
 	}
+	if p.Games != (GamesPlan{}) {
+		errs = append(errs, p.Games.Validate())
+	}
 	return errors.Join(errs...)
 }
 
@@ -52,6 +57,7 @@ type Manifest struct {
 	Plan      Plan          `json:"plan"`
 	Inputs    []trees.Terms `json:"inputs"`
 	Trees     int           `json:"trees"`
+	Games     int           `json:"games,omitempty"`
 	Positions int           `json:"positions"` // including those held out
 	Digest    string        `json:"positions_digest"`
 	Build     string        `json:"build"`
@@ -85,7 +91,7 @@ func (p Plan) Run(ctx context.Context, positions *Positions, start *gomoku.Netwo
 	if len(learnt) == 0 {
 		return nil, nil, errors.New("no positions to learn from: all trees are held out")
 	}
-	m := &Manifest{Plan: p, Inputs: positions.Inputs, Trees: positions.Trees, Positions: positions.Len(), Digest: positions.Digest,
+	m := &Manifest{Plan: p, Inputs: positions.Inputs, Trees: positions.Trees, Games: positions.Games, Positions: positions.Len(), Digest: positions.Digest,
 		Build: build, Linear: positions.linearLoss()}
 	rng := rand.New(rand.NewPCG(p.Seed, 1))
 	n, v := newNet(linear.Sides(), rng), &pass{}

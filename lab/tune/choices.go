@@ -41,15 +41,9 @@ type Choice struct {
 // only on the games. S.Bound bounds the absolute score. The error names a game that
 // cannot be replayed. Watch is called after each game, never concurrently.
 func (g *Games) Choices(policy Policy, s Sampling, watch func(games int) error) ([]Choice, error) {
-	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []Choice, err error) {
-		err = visit(r, s, rng, func(p game.Position, m game.Move, _ int) error {
-			c, ok, err := policy.Choice(p, m)
-			if ok {
-				all = append(all, Choice{c, held})
-			}
-			return err
-		})
-		return all, err
+	return Each(g, s, watch, func(p game.Position, m game.Move, l Label) (Choice, bool, error) {
+		c, ok, err := policy.Choice(p, m)
+		return Choice{c, l.Held}, ok, err
 	})
 }
 

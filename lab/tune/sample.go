@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"sparring/engine/adapter"
 	"sparring/game"
@@ -122,16 +123,41 @@ func (g *Games) Digest() string {
 // error names a game that cannot be replayed. GOMAXPROCS goroutines read the
 // games; watch is called after each game, never concurrently.
 func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
-	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []Position, err error) {
-		coefficients := make([]float64, len(m.Names()))
-		err = visit(r, s, rng, func(p game.Position, mv game.Move, ply int) error {
-			if m.Captures(p, mv) {
-				return nil
-			}
-			worth, quiet, err := m.Coefficients(p, coefficients)
-			if quiet {
-				move := r.Plies[ply]
-				all = append(all, Position{Worth: worth, Terms: terms(coefficients), Result: resultFor(r.Result, move.Seat), Score: float64(move.Think.Score), Held: held})
+	weights := len(m.Names())
+	buffers := sync.Pool{New: func() any { return make([]float64, weights) }}
+	return Each(g, s, watch, func(p game.Position, mv game.Move, l Label) (out Position, ok bool, err error) {
+		if m.Captures(p, mv) {
+			return out, false, nil
+		}
+		coefficients := buffers.Get().([]float64)
+		defer buffers.Put(coefficients)
+		worth, quiet, err := m.Coefficients(p, coefficients)
+		if err != nil || !quiet {
+			return out, false, err
+		}
+		return Position{Worth: worth, Terms: terms(coefficients), Result: l.Result, Score: l.Score, Held: l.Held}, true, nil
+	})
+}
+
+// Label is what a game tells of one of its positions, for the side to move.
+type Label struct {
+	Score  float64 // of the search that chose the move
+	Result float64 // of the game: 1, 0.5 or 0
+	Held   bool    // the position is for validation
+}
+
+// Each returns what take makes of a random sample of the positions where a search chose
+// a move with a score within the bound, in an order that depends only on the games.
+// Take is called with the position before the move, by GOMAXPROCS goroutines at once;
+// it leaves a position out by returning false, and keeps none. The error names a game
+// that cannot be replayed. Watch is called after each game, never concurrently.
+func Each[T any](g *Games, s Sampling, watch func(games int) error, take func(p game.Position, m game.Move, l Label) (T, bool, error)) ([]T, error) {
+	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []T, err error) {
+		err = visit(r, s, rng, func(p game.Position, m game.Move, ply int) error {
+			move := &r.Plies[ply]
+			one, ok, err := take(p, m, Label{Score: float64(move.Think.Score), Result: resultFor(r.Result, move.Seat), Held: held})
+			if ok && err == nil {
+				all = append(all, one)
 			}
 			return err
 		})
