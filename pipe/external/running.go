@@ -132,11 +132,14 @@ func (r *running) attempt() (again bool) {
 		return false
 	}
 	a, err := r.converse(p)
+	due := r.moveDue()
 	if a != nil {
 		r.answer = a
 		err = r.finish(p, a)
+		if due {
+			r.noteClock(p.movedAt)
+		}
 	}
-	due := r.moveDue()
 	if due { // otherwise the result is not used
 		r.result.Incidents = r.game.incidents.take()
 	}
@@ -203,7 +206,8 @@ func (r *running) waitForHit() bool {
 const slack = 100 * time.Millisecond
 
 // searchLimits converts the limits for the program at this moment, and sets when
-// its answer is due.
+// its answer is due. Of a clock that runs through the game it is told the time less that
+// of a stop: the next ponder hit or miss needs it before the program can think.
 func (r *running) searchLimits(now time.Time) searchLimits {
 	l := r.state().limits
 	from := l.From
@@ -212,6 +216,7 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	}
 	a := searchLimits{limits: l}
 	r.due = from.Add(r.engine.times.think)
+	var flag time.Time // when it falls; zero: never
 	if c := l.Clock; c != nil {
 		if c.At.IsZero() {
 			c = &search.Clock{Spec: c.Spec, Mine: c.Mine, Theirs: c.Theirs, At: from, Overhead: c.Overhead, Most: c.Most}
@@ -220,15 +225,18 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			if c.Most > 0 {
 				budget = min(budget, c.Most)
 			}
-			r.due = c.At.Add(budget)
+			flag = c.At.Add(budget)
+			r.due = inTime(now, flag, c.Overhead)
 		}
 		gone := now.Sub(c.At) + c.Overhead
 		switch t := c.Spec.Traits(); {
 		case !t.Limited, t.Saves && t.Period > 0, t.Saves && c.Most > 0 && r.engine.spec.Dialect != Gomocup:
 			// The protocols have no such clock: the move gets the time manager's limits.
 		case t.Saves:
+			stop := r.engine.stops.longest()
+			r.due = inTime(now, flag, c.Overhead+stop)
 			a.clocked = true
-			a.mine, a.theirs = max(c.Mine.Left-gone, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
+			a.mine, a.theirs = max(c.Mine.Left-gone-stop, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
 			a.initial, a.increment = c.Spec.Initial, t.Increment
 			if c.Most > 0 {
 				a.move = max(c.Most-gone, time.Millisecond)
@@ -249,6 +257,26 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 		r.due = from.Add(l.Hard + slack)
 	} else if l.Soft > 0 {
 		r.due = from.Add(2*l.Soft + slack)
+	}
+	if !flag.IsZero() {
+		r.due = earlier(r.due, inTime(now, flag, l.Clock.Overhead))
+	}
+	return a
+}
+
+// inTime returns when to tell a program to stop, so that its move arrives before the flag
+// falls: that long before it. The program has some time to find a move at all, though: one
+// that is stopped at once may answer without a move.
+func inTime(now, flag time.Time, before time.Duration) time.Time {
+	if due := flag.Add(-before); due.After(now.Add(slack)) {
+		return due
+	}
+	return earlier(now.Add(slack), flag)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
 	return a
 }
