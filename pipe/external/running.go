@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/engine/timing"
 	"sparring/game"
 	"sparring/pipe/uci"
 )
@@ -206,8 +207,7 @@ func (r *running) waitForHit() bool {
 const slack = 100 * time.Millisecond
 
 // searchLimits converts the limits for the program at this moment, and sets when
-// its answer is due. Of a clock that runs through the game it is told the time less that
-// of a stop: the next ponder hit or miss needs it before the program can think.
+// its answer is due.
 func (r *running) searchLimits(now time.Time) searchLimits {
 	l := r.state().limits
 	from := l.From
@@ -236,7 +236,7 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			stop := r.engine.stops.longest()
 			r.due = inTime(now, flag, c.Overhead+stop)
 			a.clocked = true
-			a.mine, a.theirs = max(c.Mine.Left-gone-stop, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
+			a.mine, a.theirs = told(c, c.Mine.Left-gone, stop), max(c.Theirs.Left, time.Millisecond)
 			a.initial, a.increment = c.Spec.Initial, t.Increment
 			if c.Most > 0 {
 				a.move = max(c.Most-gone, time.Millisecond)
@@ -262,6 +262,25 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 		r.due = earlier(r.due, inTime(now, flag, l.Clock.Overhead))
 	}
 	return a
+}
+
+// leastTold is the share of what is left on a clock that a program is told at least.
+const leastTold = 8
+
+// told returns how much of what is left a program is told: without the reserve that our own
+// engine keeps for moves that cost more than was ever measured, and which has to do for a
+// stop, since the next ponder hit or miss needs that before the program can think. Some
+// programs spend all but their last tenths of a second. Where moves have no overhead,
+// in a match of the runner, they are told all.
+func told(c *search.Clock, left, stop time.Duration) time.Duration {
+	keep := stop
+	if c.Overhead > 0 {
+		keep = max(stop, timing.Reserve(c.Spec, c.Overhead))
+	}
+	if keep > 0 {
+		left = max(left-keep, left/leastTold)
+	}
+	return max(left, time.Millisecond)
 }
 
 // inTime returns when to tell a program to stop, so that its move arrives before the flag

@@ -147,10 +147,13 @@ func TestStopInTime(t *testing.T) {
 		clock           string
 		left, due, told time.Duration
 	}{
-		{"60+1", time.Minute, time.Minute - overhead - stop, time.Minute - overhead - stop},
-		{"60+1", 300 * time.Millisecond, slack, 300*time.Millisecond - overhead - stop},
-		{"60+1", 120 * time.Millisecond, slack, time.Millisecond},
-		{"60+1", 80 * time.Millisecond, 80 * time.Millisecond, time.Millisecond},
+		{"60+1", time.Minute, time.Minute - overhead - stop, time.Minute - overhead - 2*time.Second - 4*overhead},
+		{"1+1", time.Second, time.Second - overhead - stop, time.Second - overhead - time.Second/8 - 4*overhead},
+		{"0+1", time.Second, time.Second - overhead - stop, time.Second - overhead - stop},
+		{"60+1", 350 * time.Millisecond, 120 * time.Millisecond, 40 * time.Millisecond},
+		{"60+1", 110 * time.Millisecond, slack, 10 * time.Millisecond},
+		{"60+1", 70 * time.Millisecond, 70 * time.Millisecond, 5 * time.Millisecond},
+		{"60+1", 10 * time.Millisecond, 10 * time.Millisecond, time.Millisecond},
 		{"10/move", 0, 10*time.Second - overhead, 10*time.Second - overhead},
 		{"0/1x10", 0, 10*time.Second - overhead, 10 * time.Second}, // the manager's limit
 		{"60/1x10", time.Minute, 10*time.Second + slack, 10 * time.Second},
