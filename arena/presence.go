@@ -223,6 +223,18 @@ func (p *presence) playersPresent(now time.Time, fits func(*protocol.Hello) bool
 	return found
 }
 
+// has reports whether an instance of the player is present and fits.
+func (p *presence) has(player protocol.PlayerID, now time.Time, fits func(*protocol.Hello) bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if p.isPresent(in, now) && fits(in.hello) {
+			return true
+		}
+	}
+	return false
+}
+
 // several reports whether more than one instance of the player is present.
 func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
 	p.mu.Lock()
@@ -316,7 +328,8 @@ func (p *presence) isPresent(in *instance, now time.Time) bool {
 
 // claimant returns an instance of the player that gets the vacant seat at once:
 // one that was heard since the given time and either reports the game as played
-// or belongs to a person, who can't be asked by an offer.
+// or belongs to a person, who can't be asked by an offer. One that is on the ladder
+// only waits to be paired.
 func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, now time.Time) (protocol.InstanceID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -324,7 +337,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 		if !p.isPresent(in, now) || slices.Contains(in.gave, g) {
 			continue
 		}
-		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human) {
+		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human && !slices.Contains(in.hello.Pools, protocol.LadderPool)) {
 			return id, true
 		}
 	}

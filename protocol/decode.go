@@ -323,6 +323,9 @@ func (m *Offer) Check() error {
 	if m.Opponent != nil {
 		errs = append(errs, ids("opponent", []PlayerID{m.Opponent.Player}))
 	}
+	if m.Pool != "" {
+		errs = append(errs, pool(m.Pool))
+	}
 	return first(errs...)
 }
 

@@ -381,7 +381,10 @@ type Offer struct {
 	// instance may take it.
 	Player   PlayerID  `json:"player,omitempty"`
 	Opponent *Opponent `json:"opponent,omitempty"` // absent while the other seat is open, too
-	Ply      int       `json:"ply,omitempty"`      // moves made so far in a running game
+	// Pool is that of the challenge; "" if it asks a player. "ladder.xiangqi" is a
+	// pairing of the ladder: no player can challenge there.
+	Pool     Pool      `json:"pool,omitempty"`
+	Ply      int       `json:"ply,omitempty"` // moves made so far in a running game
 	Deadline time.Time `json:"deadline"`
 	// HoldMS is how long an instance that accepts must keep its slot free for
 	// the grant.
