@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"slices"
@@ -24,6 +25,7 @@ type presence struct {
 // instance is one process as it acts for one player.
 type instance struct {
 	hello   *protocol.Hello // nil if it sends heartbeats but has not said hello
+	since   time.Time       // when it was first heard
 	seen    time.Time
 	greeted time.Time         // when it said hello last
 	free    int               // free slots that it reports
@@ -75,7 +77,7 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 		if len(all) >= maxInstances && !makeRoomIn(all, now) {
 			return nil
 		}
-		in = &instance{}
+		in = &instance{since: now}
 		all[id] = in
 	}
 	in.seen = now
@@ -244,6 +246,27 @@ func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
 		}
 	}
 	return n > 1
+}
+
+// others returns the player's other instances that are present, those known longest
+// first.
+func (p *presence) others(player protocol.PlayerID, except protocol.InstanceID, now time.Time) (found []protocol.OtherInstance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, in := range p.players[player] {
+		if id == except || !p.isPresent(in, now) {
+			continue
+		}
+		o := protocol.OtherInstance{Instance: id, Host: in.hello.Host, Since: in.since}
+		for _, c := range in.hello.Games {
+			o.Games = append(o.Games, protocol.InstanceGame{Game: c.Game, Engine: c.Engine})
+		}
+		found = append(found, o)
+	}
+	slices.SortFunc(found, func(x, y protocol.OtherInstance) int {
+		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.Instance, y.Instance))
+	})
+	return found[:min(len(found), protocol.MaxOthers)]
 }
 
 // presentInstance is what the ladder has to know of an instance.

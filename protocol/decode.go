@@ -234,7 +234,7 @@ func isKey(k string) bool {
 // Check implements Checker.
 func (m *Hello) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), shownName("display", m.Display, maxDisplay),
-		text("build", m.Build, maxDisplay), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
+		text("build", m.Build, maxDisplay), text("host", m.Host, maxHost), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
 		errs = append(errs, errors.New("kind: want bot or human"))
