@@ -46,7 +46,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
 		return refuse(protocol.Malformed, "opponent: want another player")
 	}
-	if m.Pool == ladderPool || strings.HasPrefix(string(m.Pool), ladderPool+".") {
+	if m.Pool.Ladder() {
 		return refuse(protocol.Malformed, "pool: the ladder's pools are reserved for the platform")
 	}
 	if _, e := livegame.Setup(m.Terms); e != nil {

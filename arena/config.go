@@ -12,7 +12,6 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
-	"sparring/record"
 	"sparring/record/space"
 )
 
@@ -150,20 +149,9 @@ func (c Config) Validate() error {
 			faults.Err("ARENA_DISK", err)
 		}
 	}
-	if c.Warn.Within < 0 {
-		faults.Add("WARN_WITHIN", "%v: want 0 (never) or more", c.Warn.Within)
-	}
-	if c.Warn.Share < 0 || c.Warn.Share > 1 {
-		faults.Add("WARN_PERCENT", "want 0 (never) to 100")
-	}
-	for name, b := range map[string]record.Bounds{"KEEP_LOGS": c.Keep.Logs, "KEEP_RECORDS": c.Keep.Records} {
-		if b.Age < 0 || b.Age > 0 && b.Age < shortestKept {
-			faults.Add(name, "%v: want 0 (for ever) or at least %v", b.Age, shortestKept)
-		}
-		if b.Bytes < 0 {
-			faults.Add(name+"_MB", "want 0 (any size) or more")
-		}
-	}
+	faults.Warnings(c.Warn.Within, c.Warn.Share)
+	faults.Kept("KEEP_LOGS", c.Keep.Logs.Age, c.Keep.Logs.Bytes)
+	faults.Kept("KEEP_RECORDS", c.Keep.Records.Age, c.Keep.Records.Bytes)
 
 	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	for _, n := range []struct {

@@ -13,7 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/glicko"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -81,6 +83,72 @@ func (a *Arena) Record(ctx context.Context, g protocol.GameID) (*record.Record, 
 		}
 	}
 	return nil, fmt.Errorf("record of game %s: %w", g, ErrNoGame)
+}
+
+// RatingChange is how a game changed the rating of one of its players.
+type RatingChange struct {
+	Before glicko.Rating
+	After  Standing
+}
+
+// RatingChanges returns how a finished game has changed the ratings of its players, by
+// seat; nil for one whose rating another game has changed since. Known is false until
+// the game has been rated.
+func (a *Arena) RatingChanges(ctx context.Context, s protocol.Snapshot) (changes [2]*RatingChange, known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	msg, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(s.Terms.Game, s.Game))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return changes, false, nil
+	}
+	if err != nil {
+		return changes, false, fmt.Errorf("read the record of game %s: %w", s.Game, err)
+	}
+	if !a.ladder.upTo(msg.Sequence) {
+		return changes, false, nil
+	}
+	for seat, h := range s.Holders {
+		changes[seat] = a.ladder.changedBy(s.Terms, h.Player, msg.Sequence)
+	}
+	return changes, true, nil
+}
+
+// LadderPool is a pool of the ladder in which people are paired.
+type LadderPool struct {
+	Terms protocol.Terms
+	Bots  bool // people meet bots, too
+	Here  int  // players who are on it now, free or playing
+}
+
+// LadderPools returns the pools in which people are paired; none where there is no
+// ladder, or one that plays rounds.
+func (a *Arena) LadderPools() []LadderPool {
+	if !a.cfg.Ladder.On || a.cfg.Ladder.Rounds > 0 {
+		return nil
+	}
+	now := time.Now()
+	var all []LadderPool
+	for _, g := range a.ladderGroups() {
+		if slices.Contains(g.kinds, protocol.Human) {
+			all = append(all, LadderPool{g.terms, slices.Contains(g.kinds, protocol.Bot), len(a.presence.playersPresent(now, g.has))})
+		}
+	}
+	return all
+}
+
+// OnLadder reports whether a person is on the ladder under the terms, by an instance of it
+// that is present, other than the given one.
+func (a *Arena) OnLadder(p protocol.PlayerID, t protocol.Terms, besides protocol.InstanceID) bool {
+	groups := a.ladderGroups()
+	return a.presence.has(p, time.Now(), func(h *protocol.Hello) bool {
+		return h.Instance != besides && slices.ContainsFunc(groups, func(g ladderGroup) bool { return g.terms.Rules == t.Rules && g.terms.Clock == t.Clock && g.has(h) })
+	})
+}
+
+// Rating returns a player's standing in the ladder of a game and speed; ok is false if
+// it has none.
+func (a *Arena) Rating(gameName string, speed clock.Speed, p protocol.PlayerID) (s Standing, ok bool) {
+	return a.ladder.of(gameName, speed, p)
 }
 
 // Analyse asks an analyst for the best lines of a position, see

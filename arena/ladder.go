@@ -347,6 +347,18 @@ func (l *ladder) of(gameName string, speed clock.Speed, p protocol.PlayerID) (St
 	return Standing{}, false
 }
 
+// changedBy returns how a record has changed a player's standing under the terms; nil if
+// it is not the last one that did.
+func (l *ladder) changedBy(t protocol.Terms, p protocol.PlayerID, record uint64) *RatingChange {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.entries[ladderKey(t.Game, t.Clock.Speed(), p)]
+	if e == nil || e.Seq != record {
+		return nil
+	}
+	return &RatingChange{e.Before, e.Standing}
+}
+
 // contender returns what the pairing of a player's next game under the terms needs to
 // know, but for its wait.
 func (l *ladder) contender(t protocol.Terms, p protocol.PlayerID) pairing.Player {

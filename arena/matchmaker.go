@@ -342,7 +342,7 @@ func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Op
 // fillSeat offers one seat to its player, or in its pool.
 func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.Seat, other protocol.Holder) (protocol.Holder, *unfilled) {
 	w := ch.Seats[seat]
-	offer := protocol.Offer{Kind: protocol.OfferMatch, Game: ch.Game, Terms: ch.Terms, Seat: seat, HoldMS: a.cfg.HoldFor.Milliseconds()}
+	offer := protocol.Offer{Kind: protocol.OfferMatch, Game: ch.Game, Terms: ch.Terms, Seat: seat, Pool: poolOf(ch), HoldMS: a.cfg.HoldFor.Milliseconds()}
 	o := a.opponent(ch, seat, other)
 	if o.Player != "" {
 		offer.Opponent = &o

@@ -38,12 +38,8 @@ const (
 	longestRest = 5 * time.Minute
 )
 
-// ladderPool begins the names of the pools in which pairings wait, and is the pool
-// that a person's hello names to be paired.
-const ladderPool = "ladder"
-
 // ladderPoolOf returns the pool in which the ladder's games under the terms wait.
-func ladderPoolOf(t protocol.Terms) protocol.Pool { return protocol.Pool(ladderPool + "." + t.Game) }
+func ladderPoolOf(t protocol.Terms) protocol.Pool { return protocol.LadderPoolOf(t.Game) }
 
 // pairer pairs the players of the ladder who are free, while this arena holds the
 // lease for that. What a pairing becomes is decided as for any challenge: by whichever
@@ -74,6 +70,7 @@ type postedPairing struct {
 type contender struct {
 	present time.Time           // when it was seen last
 	since   time.Time           // when it became free; zero if it is not
+	free    time.Time           // when it was free last
 	until   time.Time           // it is not paired before
 	missed  int                 // pairings in a row for which it did not take its seat
 	met     []protocol.PlayerID // the last opponents that it was given, the latest first
@@ -364,11 +361,17 @@ func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, ro
 				f.instances = append(f.instances, in)
 			}
 		}
-		if len(f.instances) == 0 || games[id] >= p.a.cfg.Ladder.Games {
+		switch {
+		case games[id] >= p.a.cfg.Ladder.Games:
 			c.since = time.Time{}
 			continue
+		case len(f.instances) == 0:
+			if now.Sub(c.free) > forgetAfter { // else it may have lost its connection for a moment
+				c.since = time.Time{}
+			}
+			continue
 		}
-		if c.since.IsZero() {
+		if c.free = now; c.since.IsZero() {
 			c.since = now
 		}
 		if now.Sub(c.since) >= p.a.cfg.Ladder.Pause && !now.Before(c.until) {
@@ -395,10 +398,15 @@ func (p *pairer) wants(h *protocol.Hello) bool {
 	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(h) })
 }
 
-// has reports whether an instance takes part in a pool. People do only if they say
-// so.
+// has reports whether an instance takes part in a pool: bots do that take bots, and
+// people who say so.
 func (g ladderGroup) has(h *protocol.Hello) bool {
-	if !slices.Contains(g.kinds, h.Kind) || h.Kind == protocol.Human && !slices.Contains(h.Pools, ladderPool) {
+	switch {
+	case !slices.Contains(g.kinds, h.Kind):
+		return false
+	case h.Kind == protocol.Bot:
+		return h.Declines(g.terms, protocol.Opponent{Kind: protocol.Bot}) == ""
+	case !slices.Contains(h.Pools, protocol.LadderPool):
 		return false
 	}
 	return slices.ContainsFunc(g.kinds, func(k protocol.Kind) bool { return h.Declines(g.terms, protocol.Opponent{Kind: k}) == "" })

@@ -550,7 +550,7 @@ func TestLadderOfPeople(t *testing.T) {
 				for i, id := range []protocol.PlayerID{"bot-0", "bot-1", "bot-2"} {
 					h := &c.bots[id].hello
 					if h.Kind = protocol.Human; i < 2 {
-						h.Pools = append(h.Pools, ladderPool)
+						h.Pools = append(h.Pools, protocol.LadderPool)
 					}
 				}
 			})

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"slices"
@@ -24,6 +25,7 @@ type presence struct {
 // instance is one process as it acts for one player.
 type instance struct {
 	hello   *protocol.Hello // nil if it sends heartbeats but has not said hello
+	since   time.Time       // when it was first heard
 	seen    time.Time
 	greeted time.Time         // when it said hello last
 	free    int               // free slots that it reports
@@ -75,7 +77,7 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 		if len(all) >= maxInstances && !makeRoomIn(all, now) {
 			return nil
 		}
-		in = &instance{}
+		in = &instance{since: now}
 		all[id] = in
 	}
 	in.seen = now
@@ -221,6 +223,18 @@ func (p *presence) playersPresent(now time.Time, fits func(*protocol.Hello) bool
 	return found
 }
 
+// has reports whether an instance of the player is present and fits.
+func (p *presence) has(player protocol.PlayerID, now time.Time, fits func(*protocol.Hello) bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if p.isPresent(in, now) && fits(in.hello) {
+			return true
+		}
+	}
+	return false
+}
+
 // several reports whether more than one instance of the player is present.
 func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
 	p.mu.Lock()
@@ -232,6 +246,27 @@ func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
 		}
 	}
 	return n > 1
+}
+
+// others returns the player's other instances that are present, those known longest
+// first.
+func (p *presence) others(player protocol.PlayerID, except protocol.InstanceID, now time.Time) (found []protocol.OtherInstance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, in := range p.players[player] {
+		if id == except || !p.isPresent(in, now) {
+			continue
+		}
+		o := protocol.OtherInstance{Instance: id, Host: in.hello.Host, Since: in.since}
+		for _, c := range in.hello.Games {
+			o.Games = append(o.Games, protocol.InstanceGame{Game: c.Game, Engine: c.Engine})
+		}
+		found = append(found, o)
+	}
+	slices.SortFunc(found, func(x, y protocol.OtherInstance) int {
+		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.Instance, y.Instance))
+	})
+	return found[:min(len(found), protocol.MaxOthers)]
 }
 
 // presentInstance is what the ladder has to know of an instance.
@@ -293,7 +328,8 @@ func (p *presence) isPresent(in *instance, now time.Time) bool {
 
 // claimant returns an instance of the player that gets the vacant seat at once:
 // one that was heard since the given time and either reports the game as played
-// or belongs to a person, who can't be asked by an offer.
+// or belongs to a person, who can't be asked by an offer. One that is on the ladder
+// only waits to be paired.
 func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, now time.Time) (protocol.InstanceID, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -301,7 +337,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 		if !p.isPresent(in, now) || slices.Contains(in.gave, g) {
 			continue
 		}
-		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human) {
+		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human && !slices.Contains(in.hello.Pools, protocol.LadderPool)) {
 			return id, true
 		}
 	}

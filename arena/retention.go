@@ -24,10 +24,6 @@ type Keep struct {
 	Every time.Duration
 }
 
-// shortestKept is the least age at which something is removed: pages show games that
-// have just ended.
-const shortestKept = time.Hour
-
 // retention removes what the settings do not keep.
 //
 // The limits of JetStream can't do it: by age they would take the first entries of

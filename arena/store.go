@@ -216,7 +216,7 @@ func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Sub
 func (s *store) pairings(ctx context.Context) (waiting []protocol.Challenge, err error) {
 	for seq := uint64(1); ; seq++ {
 		try, cancel := context.WithTimeout(ctx, storeWait)
-		msg, err := s.challenges.GetMsg(try, seq, jetstream.WithGetMsgSubject(s.subjects.ChallengesIn(ladderPool)))
+		msg, err := s.challenges.GetMsg(try, seq, jetstream.WithGetMsgSubject(s.subjects.ChallengesIn(protocol.LadderPool)))
 		cancel()
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return waiting, nil

@@ -99,16 +99,8 @@ func (c Config) Validate() error {
 		faults.Err("INSTANCE", protocol.CheckID("id", c.Instance))
 	}
 	faults.AtLeast("LEVELS", c.Levels, 0)
-	if c.Warn.Within < 0 {
-		faults.Add("WARN_WITHIN", "%v: want 0 (never) or more", c.Warn.Within)
-	}
-	if c.Warn.Percent < 0 || c.Warn.Percent > 100 {
-		faults.Add("WARN_PERCENT", "%d: want 0 (never) to 100", c.Warn.Percent)
-	}
-	faults.AtLeast("KEEP_RECORDS_MB", c.Keep.RecordsMB, 0)
-	if c.Keep.Records < 0 || c.Keep.Records > 0 && c.Keep.Records < time.Hour {
-		faults.Add("KEEP_RECORDS", "%v: want 0 (for ever) or at least 1h", c.Keep.Records)
-	}
+	faults.Warnings(c.Warn.Within, float64(c.Warn.Percent)/100)
+	faults.Kept("KEEP_RECORDS", c.Keep.Records, int64(c.Keep.RecordsMB))
 	for _, name := range c.LevelGames {
 		if !knownGame(name) {
 			faults.Add("LEVEL_GAMES", "no game %.40q (have %s)", name, strings.Join(gameNames(), ", "))

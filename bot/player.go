@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -147,25 +148,37 @@ func (p *player) helloLoop(ctx context.Context, interval chan<- time.Duration) {
 	}
 }
 
-// describe sets the description of a game's engine for hellos, without paths of this
+// PublicEngine returns the description of an engine for hellos, without paths of this
 // machine.
-func (p *player) describe(gameName string, d engine.Description) {
-	spec, err := playerspec.Parse(p.profile().Engine)
-	if err != nil {
-		return // the profile was checked
-	}
+func PublicEngine(spec playerspec.Spec, d engine.Description) protocol.Engine {
 	e := protocol.Engine(d)
 	e.Spec = publicText(spec.Public())
 	if e.Book != "" {
 		e.Book = publicText(filepath.Base(e.Book))
 	}
 	e.Name, e.Build = publicText(e.Name), publicText(e.Build)
+	return e
+}
+
+// describe sets the description of a game's engine for hellos.
+func (p *player) describe(gameName string, d engine.Description) {
+	spec, err := playerspec.Parse(p.profile().Engine)
+	if err != nil {
+		return // the profile was checked
+	}
+	e := PublicEngine(spec, d)
 	if n := p.profile().Nodes; n > 0 && (e.Nodes == 0 || n < e.Nodes) {
 		e.Nodes = n
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.engines[gameName] = &e
+}
+
+// Host returns the name of this machine for hellos, "" if it has none.
+func Host() string {
+	name, _ := os.Hostname() // "" is shown as unknown
+	return publicText(name)
 }
 
 // publicText makes a text valid in a hello: a program may give itself any name.
@@ -186,7 +199,7 @@ func cleaned(text string, most int) string {
 func (p *player) introduction() protocol.Hello {
 	if !p.taking() { // the platform offers it nothing, and pairs it with nobody
 		return protocol.Hello{
-			Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Games: []protocol.Capability{},
+			Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Host: Host(), Games: []protocol.Capability{},
 			Pools: p.seatPools(), Fleet: p.bot.answersFleet.Load(),
 		}
 	}
@@ -194,7 +207,7 @@ func (p *player) introduction() protocol.Hello {
 	engines := maps.Clone(p.engines)
 	p.mu.Unlock()
 	return protocol.Hello{
-		Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build,
+		Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Host: Host(),
 		Slots: p.slots(), Games: p.profile().capabilities(p.playable(), engines), Pools: p.profile().Pools,
 		Takes: p.profile().Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}

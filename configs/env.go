@@ -74,6 +74,31 @@ func (f *Faults) Positive(variable string, d time.Duration) {
 	}
 }
 
+// ShortestKept is the least age at which something is removed: pages show games that
+// have just ended.
+const ShortestKept = time.Hour
+
+// Kept adds faults of how long something is kept, and of how many bytes of it.
+func (f *Faults) Kept(variable string, age time.Duration, size int64) {
+	if age < 0 || age > 0 && age < ShortestKept {
+		f.Add(variable, "%v: want 0 (for ever) or at least %v", age, ShortestKept)
+	}
+	if size < 0 {
+		f.Add(variable+"_MB", "want 0 (any size) or more")
+	}
+}
+
+// Warnings adds faults of when to warn that a disk is full soon: within a time, or at a
+// share of it, 0 to 1.
+func (f *Faults) Warnings(within time.Duration, share float64) {
+	if within < 0 {
+		f.Add("WARN_WITHIN", "%v: want 0 (never) or more", within)
+	}
+	if !(share >= 0 && share <= 1) { // also NaN
+		f.Add("WARN_PERCENT", "%v: want 0 (never) to 100", 100*share)
+	}
+}
+
 // Readable adds a fault if a file can't be read. An empty path is ignored.
 func (f *Faults) Readable(variable, path string) {
 	if path != "" {

@@ -234,7 +234,7 @@ func isKey(k string) bool {
 // Check implements Checker.
 func (m *Hello) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), shownName("display", m.Display, maxDisplay),
-		text("build", m.Build, maxDisplay), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
+		text("build", m.Build, maxDisplay), text("host", m.Host, maxHost), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
 		errs = append(errs, errors.New("kind: want bot or human"))
@@ -322,6 +322,9 @@ func (m *Offer) Check() error {
 	}
 	if m.Opponent != nil {
 		errs = append(errs, ids("opponent", []PlayerID{m.Opponent.Player}))
+	}
+	if m.Pool != "" {
+		errs = append(errs, pool(m.Pool))
 	}
 	return first(errs...)
 }

@@ -66,6 +66,16 @@ func (p Pool) Check() error {
 // OwnPool returns the pool in which only instances of the player listen.
 func OwnPool(p PlayerID) Pool { return Pool("player." + string(p)) }
 
+// LadderPool is the pool that a person's hello names to be paired on the ladder.
+// Pairings wait in the pools of [LadderPoolOf]. Players can't challenge in any of these.
+const LadderPool = "ladder"
+
+// LadderPoolOf returns the pool in which the ladder's pairings of a game wait.
+func LadderPoolOf(gameName string) Pool { return Pool(LadderPool + "." + gameName) }
+
+// Ladder reports whether a pool is one of the ladder's.
+func (p Pool) Ladder() bool { return p == LadderPool || strings.HasPrefix(string(p), LadderPool+".") }
+
 // NewID returns a random id of 16 letters and digits (80 bits).
 func NewID() string {
 	b := make([]byte, 10)

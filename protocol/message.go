@@ -108,6 +108,9 @@ type Hello struct {
 	Takes    *Takes       `json:"takes,omitempty"` // absent: the instance does not say
 	// Fleet says that the instance answers the platform's operator, see FleetVerb.
 	Fleet bool `json:"fleet,omitempty"`
+	// Host is the name of the machine. The platform tells it only to the player's own
+	// instances, see OtherInstance, and to nobody else.
+	Host string `json:"host,omitempty"`
 	// Secret is chosen by the instance and known only to it and the platform.
 	// The instance repeats it in its answers to offers, which nothing else
 	// shows to be its own.
@@ -196,7 +199,28 @@ type HelloAnswer struct {
 	// this process of the platform knows, so that a client that has lost their ids can
 	// withdraw them.
 	Waiting []WaitingChallenge `json:"waiting,omitempty"`
+	// Others lists the player's other instances that are present, up to 8, those that
+	// this process of the platform has known longest first.
+	Others []OtherInstance `json:"others,omitempty"`
 }
+
+// OtherInstance is another instance of the same player. Games are shared among a
+// player's instances, and so is its rating.
+type OtherInstance struct {
+	Instance InstanceID     `json:"instance"`
+	Host     string         `json:"host,omitempty"` // by its hello
+	Since    time.Time      `json:"since"`          // when this process of the platform first heard of it
+	Games    []InstanceGame `json:"games,omitempty"`
+}
+
+// InstanceGame is a game that an instance plays, by its hello.
+type InstanceGame struct {
+	Game   string  `json:"game"`
+	Engine *Engine `json:"engine,omitempty"` // absent: unknown
+}
+
+// MaxOthers is the length of the longest list of other instances.
+const MaxOthers = 8
 
 // WaitingChallenge is a challenge that nobody has accepted yet.
 type WaitingChallenge struct {
@@ -357,7 +381,10 @@ type Offer struct {
 	// instance may take it.
 	Player   PlayerID  `json:"player,omitempty"`
 	Opponent *Opponent `json:"opponent,omitempty"` // absent while the other seat is open, too
-	Ply      int       `json:"ply,omitempty"`      // moves made so far in a running game
+	// Pool is that of the challenge; "" if it asks a player. "ladder.xiangqi" is a
+	// pairing of the ladder: no player can challenge there.
+	Pool     Pool      `json:"pool,omitempty"`
+	Ply      int       `json:"ply,omitempty"` // moves made so far in a running game
 	Deadline time.Time `json:"deadline"`
 	// HoldMS is how long an instance that accepts must keep its slot free for
 	// the grant.

@@ -25,6 +25,9 @@ type hub struct {
 	people     *people
 	agreements *agreements
 	limits     socketLimits
+	// ladderInstance is the instance of this gateway's people who wait on the ladder.
+	ladderInstance                    protocol.InstanceID
+	stillHere, callAfter, keepSeeking time.Duration
 	// challengePace is how many challenges and invitations a person may send a second.
 	challengePace rate.Limit
 	grace         time.Duration // a person stays on its seats for so long without a tab
@@ -72,7 +75,8 @@ const requestWait = 10 * time.Second
 func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics, version func() string, log zerolog.Logger) *hub {
 	h := &hub{
 		arena: a, people: people, agreements: agreed, metrics: metrics, version: version, log: log,
-		limits: defaultSocketLimits, challengePace: challengesPerSecond, grace: defaultGrace,
+		limits: defaultSocketLimits, ladderInstance: protocol.InstanceID("ladder-" + protocol.NewID()),
+		stillHere: stillHere, callAfter: callAfter, keepSeeking: keepSeeking, challengePace: challengesPerSecond, grace: defaultGrace,
 		compressing: make(chan struct{}, compressors),
 		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
@@ -92,6 +96,7 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		"uninvite": {serve: h.uninvite, pace: paceActs},
 		"invited":  {serve: h.invited, anyone: true},
 		"join":     {serve: h.join, pace: paceChallenges},
+		"ladder":   {serve: h.ladder, atOnce: true, pace: paceActs},
 		"rematch":  {serve: h.rematch, pace: paceChallenges},
 		"move":     {serve: h.move, known: true, pace: paceActs},
 		"resign":   {serve: h.resign, known: true, pace: paceActs},
@@ -250,9 +255,13 @@ func (h *hub) look(now time.Time) {
 			here = append(here, p)
 		}
 	}
+	all := slices.Collect(maps.Values(h.here))
 	h.metrics.people.Set(float64(len(here)))
 	h.metrics.sockets.Set(float64(len(h.tabs)))
 	h.mu.Unlock()
+	for _, p := range all {
+		p.forgetSeeking(now)
+	}
 	expecting := h.agreements.expecting(now)
 	for _, p := range here {
 		p.expecting(expecting[p.id])

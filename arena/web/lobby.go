@@ -98,6 +98,7 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 		m.Mine = l.hub.mine(t.here.id)
 		m.Waiting = append(t.here.waits(), t.here.invites(t.base)...)
 		m.Results = t.here.pastResults()
+		m.Ladder = t.ladderFor(common.Ladder)
 	}
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -132,7 +133,7 @@ func (h *hub) unfollowLobby(t *tab) {
 
 // commonLobby returns what everybody sees.
 func (h *hub) commonLobby() Lobby {
-	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: len(h.arena.Running())}
+	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: len(h.arena.Running()), Ladder: h.commonLadder()}
 }
 
 // opponents returns the bots that take people, an entry for each game.
@@ -229,8 +230,9 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 		return
 	}
 	waiting := slices.DeleteFunc(h.mine(id), func(m Mine) bool { return !m.MyTurn })
+	seeking := p.seekingNow()
 	for _, t := range p.allTabs() {
-		turns := Turns{T: "turns"}
+		turns := Turns{T: "turns", Seeking: seeking}
 		for i, m := range waiting {
 			if t.follows(m.Game) {
 				continue
@@ -239,7 +241,7 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 				turns.Next = &waiting[i]
 			}
 		}
-		if turns.Count == 0 && t.turns == nil {
+		if turns.Count == 0 && seeking == nil && t.turns == nil {
 			continue
 		}
 		data, err := json.Marshal(turns)

@@ -32,6 +32,7 @@ import (
 //	draw      game, ply, step
 //	takeback  game, ply, step: also of a move that ended a casual game
 //	chat      game, text
+//	ladder    on, terms: wait for a game of the ladder, as long as a page that has sent this is there; the answer has the game if one is running. With since, as "turns" has it: go on waiting, unless the person has left since then. Not on: leave the ladder; with what "page" only this page waits no more
 //	rematch   game, step: offer, accept or decline; with seats swapped
 //	why       game, from, to: why the rules refuse a move; the answer has a reason
 //	hint      game, ply, level 1 to 3: the piece, the point, the line; sends "hint"
@@ -59,6 +60,7 @@ type Request struct {
 	From     string            `json:"from,omitempty"` // points of a refused move, in order; From may have several ("d1d7")
 	To       string            `json:"to,omitempty"`
 	On       bool              `json:"on,omitempty"`
+	Since    time.Time         `json:"since,omitzero"`
 	What     string            `json:"what,omitempty"`
 	N        int64             `json:"n,omitempty"` // of a ping
 }
@@ -121,6 +123,9 @@ type State struct {
 	// RematchBy is who has offered a rematch.
 	RematchBy *game.Seat `json:"rematch_by,omitempty"`
 	Watchers  int        `json:"watchers,omitempty"`
+	// Ratings are those of the players after a rated game, by seat, once they are known;
+	// null for one that another game has changed since.
+	Ratings []*RatingChange `json:"ratings,omitempty"`
 	// Private: the game is among people, so it is not listed and shown by its link only.
 	Private bool `json:"private,omitempty"`
 	// May lists what this page's player may do now: move, resign, draw, takeback,
@@ -141,14 +146,50 @@ type Lobby struct {
 	// Results are its last results against bots, newest last, to suggest another
 	// level: "won", "lost" or "drawn".
 	Results []PastResult `json:"results,omitempty"`
+	// Ladder are the pools of the ladder; absent where there is none.
+	Ladder []LadderPool `json:"ladder,omitempty"`
+}
+
+// LadderPool is a game of the ladder, under some rules and with some clock.
+type LadderPool struct {
+	Terms  protocol.Terms `json:"terms"`
+	Bots   bool           `json:"bots,omitempty"`   // people meet bots, too
+	Here   int            `json:"here"`             // others who are on it now, free or playing
+	Rating *Rating        `json:"rating,omitempty"` // of this player; absent before the first game
+}
+
+// Rating is a rating with its error, either way, with 95 % confidence.
+type Rating struct {
+	Rating int `json:"rating"`
+	Error  int `json:"error"`
+}
+
+// RatingChange is a rating and what it was before the game.
+type RatingChange struct {
+	Rating
+	Before int `json:"before"`
 }
 
 // Turns says in how many running games of the person it is its turn, besides those
-// that this page follows. It is sent when that changes.
+// that this page follows, and whether it waits for a game of the ladder. It is sent
+// when that changes.
 type Turns struct {
-	T     string `json:"t"` // "turns"
-	Count int    `json:"count"`
-	Next  *Mine  `json:"next,omitempty"` // the most urgent one
+	T       string   `json:"t"` // "turns"
+	Count   int      `json:"count"`
+	Next    *Mine    `json:"next,omitempty"` // the most urgent one
+	Seeking *Seeking `json:"seeking,omitempty"`
+}
+
+// Seeking is what a person on the ladder waits for, and since when.
+type Seeking struct {
+	Terms protocol.Terms `json:"terms"`
+	Since time.Time      `json:"since"`
+}
+
+// Call asks a page that waits for a game of the ladder to say something, such as a
+// ping: one that can't is not there.
+type Call struct {
+	T string `json:"t"` // "call"
 }
 
 // Opponent is a bot that takes people.
@@ -205,6 +246,7 @@ type PastResult struct {
 type Notice struct {
 	T string `json:"t"` // "notice"
 	protocol.Notice
+	Ladder bool `json:"ladder,omitempty"` // the game that has begun is one of the ladder
 }
 
 // Hint is the answer to a request for a hint: as much of the line as the level

@@ -48,26 +48,31 @@ type participant struct {
 	hub    *hub
 	id     protocol.PlayerID
 	client *protocol.Client
+	nudge  chan struct{} // makes beat go round at once
 
 	acts, chats, challenges *rate.Limiter
 
-	mu       sync.Mutex
-	name     string
-	tabs     map[*tab]bool
-	left     time.Time         // when the last tab went
-	until    time.Time         // stays announced until then even without a game
-	alone    time.Time         // stays announced until then even without a tab
-	tokens   map[string]string // of own invitations, by hash
-	results  []PastResult
-	waiting  map[protocol.GameID]Waiting
-	expects  bool // has an open invitation or offer; see agreements.expecting
-	beating  bool
-	greeted  chan struct{} // closed once the platform knows this instance; nil before the first hello
-	known    bool          // greeted is closed
-	stale    bool          // the platform knows an older name
-	calls    map[string]*call
-	order    []string // of calls that have ended
-	inFlight int
+	mu        sync.Mutex
+	name      string
+	tabs      map[*tab]bool
+	left      time.Time         // when the last tab went
+	until     time.Time         // stays announced until then even without a game
+	alone     time.Time         // stays announced until then even without a tab
+	tokens    map[string]string // of own invitations, by hash
+	results   []PastResult
+	waiting   map[protocol.GameID]Waiting
+	expects   bool             // has an open invitation or offer; see agreements.expecting
+	seeking   *seeking         // nil unless it waits for a game of the ladder
+	stopped   time.Time        // when it ceased to
+	onLadder  *protocol.Client // the instance that is paired, see pulseLadder
+	announced announced        // what onLadder has said
+	beating   bool
+	greeted   chan struct{} // closed once the platform knows this instance; nil before the first hello
+	known     bool          // greeted is closed
+	stale     bool          // the platform knows an older name
+	calls     map[string]*call
+	order     []string // of calls that have ended
+	inFlight  int
 }
 
 // call is a request that is being answered or was.
@@ -83,7 +88,7 @@ func newParticipant(h *hub, id protocol.PlayerID, name string) *participant {
 		log.Error().Err(err).Msg("no client for a person")
 	}
 	return &participant{
-		hub: h, id: id, name: name, client: client,
+		hub: h, id: id, name: name, client: client, nudge: make(chan struct{}, 1),
 		acts:       rate.NewLimiter(actsPerSecond, actsAtOnce),
 		chats:      rate.NewLimiter(chatsPerSecond, chatsAtOnce),
 		challenges: rate.NewLimiter(h.challengePace, challengesAtOnce),
@@ -136,13 +141,14 @@ func (p *participant) detach(t *tab) {
 	defer p.mu.Unlock()
 	delete(p.tabs, t)
 	p.left = time.Now()
+	defer p.tick() // without a page that waits it is not paired
 }
 
 // gone reports whether the person may be forgotten.
 func (p *participant) gone(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.tabs) == 0 && !p.beating && p.inFlight == 0 && now.Sub(p.left) > forgetPerson
+	return len(p.tabs) == 0 && !p.beating && p.seeking == nil && p.inFlight == 0 && now.Sub(p.left) > forgetPerson
 }
 
 // tell sends a message to all tabs of the person.
@@ -268,7 +274,8 @@ func (p *participant) needed(playing int) bool {
 	defer p.mu.Unlock()
 	now := time.Now()
 	here := len(p.tabs) > 0 || now.Sub(p.left) < p.hub.grace
-	if now.Before(p.alone) || here && (playing > 0 || len(p.waiting) > 0 || p.expects || now.Before(p.until)) {
+	if now.Before(p.alone) || p.announced.something ||
+		here && (playing > 0 || len(p.waiting) > 0 || p.expects || p.seeking != nil || now.Before(p.until)) {
 		return true
 	}
 	p.beating = false
@@ -304,11 +311,16 @@ func (p *participant) beat(ctx context.Context) {
 		if ctx.Err() != nil || !p.needed(len(games)) {
 			return
 		}
-		if err := p.pulse(ctx, games, max(2*every, time.Second)); err != nil && ctx.Err() == nil {
+		err := p.pulse(ctx, games, max(2*every, time.Second))
+		if err == nil {
+			err = p.pulseLadder(ctx, max(2*every, time.Second))
+		}
+		if err != nil && ctx.Err() == nil {
 			log.Debug().Err(err).Msg("heartbeat not answered")
 		}
 		select {
 		case <-ctx.Done():
+		case <-p.nudge:
 		case <-tick.C:
 		}
 	}
@@ -353,13 +365,19 @@ func (p *participant) notice(n protocol.Notice) {
 	switch n.Kind {
 	case protocol.NoticeDeclined, protocol.NoticeExpired:
 		p.forgetChallenge(n.Game)
+	case protocol.NoticeReleased:
+		p.released(n.Game)
 	}
 	p.tell(Notice{T: "notice", Notice: n})
 }
 
 // offered answers an offer of the platform. A person is challenged only by people
-// with whom it has agreed on the game: gateways send no other challenge to people.
+// with whom it has agreed on the game: gateways send no other challenge to people. It
+// meets bots that it has not chosen on the ladder alone.
 func (p *participant) offered(o protocol.Offer) protocol.OfferAnswer {
+	if o.Kind == protocol.OfferMatch && o.Pool.Ladder() {
+		return p.paired(o, time.Now())
+	}
 	if o.Kind == protocol.OfferSeat || o.Opponent != nil && o.Opponent.Player.Person() {
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: p.id}
 	}
@@ -370,7 +388,10 @@ func (p *participant) offered(o protocol.Offer) protocol.OfferAnswer {
 func (p *participant) event(e protocol.Event) {
 	p.forgetChallenge(e.Game)
 	if e.Kind == protocol.EventStart {
-		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}})
+		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}, Ladder: e.Pool.Ladder()})
+		if live(e.Terms) { // nobody plays two of these at once
+			p.stopSeeking(e.Game)
+		}
 		p.hub.beside(func(ctx context.Context) {
 			if err := p.hub.people.played(ctx, p.id); err != nil && !errors.Is(err, errNobody) {
 				p.hub.log.Debug().Err(err).Str("player", string(p.id)).Msg("game not noted")

@@ -83,6 +83,8 @@ type tab struct {
 	stop   context.CancelFunc
 	pinger *time.Timer
 	trip   atomic.Int64 // what the last ping took there and back, as a time.Duration
+	waits  atomic.Bool  // for a game of the ladder
+	heard  atomic.Int64 // when the page said something last, in nanoseconds since 1970
 	turns  []byte       // the latest Turns that was sent; of tellTurns
 
 	mu    sync.Mutex
@@ -174,6 +176,7 @@ func (t *tab) read() {
 			}
 			return
 		}
+		t.heard.Store(time.Now().UnixNano())
 		t.hub.serve(t, data)
 	}
 }

@@ -36,6 +36,8 @@ type socketPage struct {
 	tried    []Tried
 	closed   error
 	bytes    int
+	frozen   bool // it does not answer calls
+	calls    int
 	latest   time.Time // when the last state came
 	onState  func(State)
 	finished chan struct{}
@@ -151,6 +153,10 @@ func (p *socketPage) take(data []byte) {
 		p.lobby = &m
 	case "turns":
 		p.turns = decode[Turns](p, data)
+	case "call":
+		if p.calls++; !p.frozen {
+			go p.put(Request{T: "ping"})
+		}
 	case "pong":
 		p.pongs = append(p.pongs, decode[Pong](p, data))
 	case "hint":

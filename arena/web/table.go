@@ -31,12 +31,14 @@ type table struct {
 	next    *update                                  // latest, while it waits for the goroutine in work
 	working bool
 
-	shown  *update       // nil until there is a game
-	views  positionViews // of shown
-	before [2]int        // moves before the last decision of each seat in shown; -1 if it has made none
-	after  continuations
-	seen   int // watchers in the last message
-	offers int // open offers in the last message
+	shown   *update       // nil until there is a game
+	views   positionViews // of shown
+	before  [2]int        // moves before the last decision of each seat in shown; -1 if it has made none
+	after   continuations
+	rated   bool // ratings are known, or looked for
+	ratings []*RatingChange
+	seen    int // watchers in the last message
+	offers  int // open offers in the last message
 }
 
 // update is the state of a game, from its log or as its referee sent it.
@@ -270,6 +272,10 @@ func (x *table) work(context.Context) {
 		}
 		x.mu.Lock()
 		x.shown, x.views, x.before = u, views, before
+		if u.Status == protocol.Finished && u.Terms.Rated && !x.rated {
+			x.rated = true
+			x.hub.spawn(func(ctx context.Context) { x.loadRatings(ctx, u.Snapshot) })
+		}
 		x.show()
 	}
 	x.working = false
@@ -368,7 +374,7 @@ func (x *table) message() stateMessage {
 		}
 	}
 	if x.shown.Status == protocol.Finished {
-		m.Next = x.after.next()
+		m.Next, m.Ratings = x.after.next(), x.ratings
 		m.RematchBy, m.TakebackBy = x.after.Rematch.offered(time.Now()), x.after.Takeback.offered(time.Now())
 	}
 	return m

@@ -12,6 +12,7 @@ import (
 
 	"sparring/arena/web/static"
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/lab/campaign"
 	"sparring/lab/report"
 	"sparring/record"
@@ -78,7 +79,7 @@ func (f *campaignFlags) writePages(s *campaign.Summary, dir string) error {
 		if err := report.Campaign(&page, s, o); err != nil {
 			return err
 		}
-		if err := replaceFile(filepath.Join(dir, pageName(lang)), page.Bytes()); err != nil {
+		if err := atomicfile.WriteBytes(filepath.Join(dir, pageName(lang)), page.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func (f *campaignFlags) writeReports(ctx context.Context, night *campaign.Campai
 			if err := report.Write(ctx, &page, records, o); err != nil {
 				return err
 			}
-			if err := replaceFile(filepath.Join(dir, reportName(m.Name, lang)), page.Bytes()); err != nil {
+			if err := atomicfile.WriteBytes(filepath.Join(dir, reportName(m.Name, lang)), page.Bytes()); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/atomicfile"
 	"sparring/lab/event"
 	"sparring/record"
 	"sparring/record/format"
@@ -157,7 +158,7 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
 	} else if err := checkOutput("--out", path); err != nil {
 		return err
 	}
-	return writeFile(path, func(w io.Writer) error { return f.write(w, to, r) })
+	return atomicfile.Write(path, func(w io.Writer) error { return f.write(w, to, r) })
 }
 
 // exportAll writes the games of the archive, or of the sources, to files in a folder.
@@ -184,7 +185,7 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 		if err == nil {
 			name := unused(f.fileName(to, r, met[pairing(r)]), used)
 			met[pairing(r)]++
-			if err = writeFile(filepath.Join(f.out, name), func(w io.Writer) error { return f.write(w, to, r) }); err == nil {
+			if err = atomicfile.Write(filepath.Join(f.out, name), func(w io.Writer) error { return f.write(w, to, r) }); err == nil {
 				used[name] = true
 				fmt.Fprintln(c.OutOrStdout(), name)
 				continue

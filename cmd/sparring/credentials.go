@@ -152,6 +152,9 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 				return err
 			}
 			r.Expires = time.Duration(expires)
+			if err := r.Check(); err != nil {
+				return &usageError{err}
+			}
 			s, err := f.open()
 			if err != nil {
 				return err

@@ -279,9 +279,9 @@ func TestCredentialsCommand(t *testing.T) {
 	}{
 		{[]string{"init"}, exitFailed, "is there already, and not empty"},
 		{[]string{"new"}, exitUsage, "--role: want one of platform, fleet, bot, human, spectator"},
-		{[]string{"new", "--role", "root"}, exitFailed, `no role "root"`},
-		{[]string{"new", "--role", "bot"}, exitFailed, "role bot: want one player"},
-		{[]string{"new", "--role", "bot", "--player", "*"}, exitFailed, `player "*"`},
+		{[]string{"new", "--role", "root"}, exitUsage, `no role "root"`},
+		{[]string{"new", "--role", "bot"}, exitUsage, "role bot: want one player"},
+		{[]string{"new", "--role", "bot", "--player", "*"}, exitUsage, `player "*"`},
 		{[]string{"new", "--role", "human", "--player", "ann"}, exitFailed, "--renew makes further ones"},
 		{[]string{"new", "--role", "bot", "--player", "bob", "--expires", "soon"}, exitUsage, "30d"},
 		{[]string{"revoke"}, exitUsage, "want one name"},

@@ -24,7 +24,7 @@ var topLevel = []string{
 var imports = map[string][]string{
 	"game":             {"game"},
 	"engine":           {"engine", "game"},
-	"engine/tablebase": {"engine/tablebase", "game$", "game/xiangqi"}, // its files are opened by the code that wires up an engine
+	"engine/tablebase": {"engine/tablebase", "engine/atomicfile", "game$", "game/xiangqi"}, // its files are opened by the code that wires up an engine
 
 	"pipe": {"pipe", "engine", "game"},
 	"lab":  {"lab", "pipe", "engine", "record", "protocol", "game"},

@@ -218,9 +218,14 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	t := &team{game: f.game, engine: f.engine, log: f.log, games: f.games, ponder: f.ponder, data: f.data, screen: newDisplay(c.OutOrStdout()),
 		interrupted: c.Context().Done()}
 	if spec.Outside != nil { // ours starts
-		if t.program, err = tryProgram(f.engine, engine.GameOptions{Rules: rules}); err != nil {
+		about, err := tryProgram(f.engine, engine.GameOptions{Rules: rules})
+		if err != nil {
 			return nil, fmt.Errorf("the engine does not start: %w\ntry: sparring engine check %q --game %s", err, f.engine, f.game)
 		}
+		t.program = protocol.Engine(about).String()
+		t.public = bot.PublicEngine(spec, about)
+	} else {
+		t.public = protocol.Engine{Spec: spec.Public()}
 	}
 	name := f.name
 	if user := f.user(); f.remote() && user != "" { // who may act only for the player of its name
@@ -248,19 +253,19 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	return t, nil
 }
 
-// tryProgram starts a program, and returns how it calls itself.
-func tryProgram(spec string, o engine.GameOptions) (name string, err error) {
+// tryProgram starts a program, and returns what it says of itself.
+func tryProgram(spec string, o engine.GameOptions) (about engine.Description, err error) {
 	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20, Threads: 1})
 	defer engines.Close() // the error does not matter
 	g, err := engines.NewGame(spec, o)
 	if err != nil {
-		return "", err
+		return about, err
 	}
 	defer g.Close()
 	if err := g.Ready(); err != nil {
-		return "", err
+		return about, err
 	}
-	return protocol.Engine(g.Describe()).String(), nil
+	return g.Describe(), nil
 }
 
 // run joins the ladder that the flags name, or one that it starts.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sparring/bot"
 )
 
 // An engine on the ladder that is killed in mid-game goes on in that game when it joins
@@ -131,4 +133,52 @@ func TestLadderHostLeaves(t *testing.T) {
 		t.Errorf("the host does not say whose game it cuts off:\n%s", out)
 	}
 	gone(guest)
+}
+
+// A team that joins from two machines with one login is refused the second time, if it is
+// with another engine: the line names the first machine. The same engine is one player
+// with the first.
+func TestLadderFromTwoMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes and plays games")
+	}
+	h := newFleet(t)
+	data := filepath.Join(h.dir, "data")
+	h.start("up", "sparring", "up", "--ladder", "--teams", "red", "--port", "-1", "--http", "", "--data", data).run()
+	login := filepath.Join(data, "teams", "red.env")
+	h.wait("the ladder", func() bool { _, err := readLogin(login); return err == nil })
+	join := func(machine, engine string) *process {
+		p := h.start(machine, "sparring", "ladder", "join", "--login", login, "--engine", engine, "--game", "xiangqi", "--data", filepath.Join(h.dir, machine))
+		p.run()
+		return p
+	}
+	said := func(p *process, what string) func() bool {
+		return func() bool { return strings.Contains(p.out.String(), what) }
+	}
+	first := join("first", "uci:broken-engine,arg=fine")
+	h.wait("a game", said(first, "  starts"))
+	here := "red plays xiangqi here already, from " + bot.Host() + " since "
+
+	other := join("second", "self:level=1")
+	other.slain = true // its exit code is no fault
+	select {
+	case <-other.done:
+	case <-time.After(patience):
+		t.Fatal("another engine is not refused")
+	}
+	out := other.out.String()
+	if other.cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(out, here) || !strings.Contains(out, "with another engine, faulty: fine; end that one, or give this one a user of its own") {
+		t.Errorf("exit code %d:\n%s", other.cmd.ProcessState.ExitCode(), out)
+	}
+
+	same := join("third", "uci:broken-engine,arg=fine")
+	h.wait("the same engine", said(same, "note: "+here))
+	first.kill()
+	h.wait("its game, when the first is gone", func() bool {
+		return strings.Contains(same.out.String(), "  starts") || strings.Contains(same.out.String(), "  resumes after ")
+	})
+	if !strings.Contains(same.out.String(), "with the same engine: they share its games and its rating") {
+		t.Errorf("it says:\n%s", same.out)
+	}
+	same.end(os.Interrupt)
 }

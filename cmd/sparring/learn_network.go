@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/engine/gomoku"
 	gomokurules "sparring/game/gomoku"
 	"sparring/lab/lookups"
@@ -78,7 +79,7 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 		fmt.Fprintf(c.OutOrStdout(), "%s is reproduced from %d positions\n", f.check, got.Positions)
 		return nil
 	}
-	return replaceFile(f.out, data)
+	return atomicfile.WriteBytes(f.out, data)
 }
 
 // start reads the network to start from, and notes its digest in the plan.

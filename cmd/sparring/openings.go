@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/lab/openings"
@@ -172,7 +173,7 @@ func writeOpenings(c *cobra.Command, set *openings.Set, path string) error {
 	if path == "" || path == "-" {
 		return set.Write(c.OutOrStdout())
 	}
-	return writeFile(path, set.Write)
+	return atomicfile.Write(path, set.Write)
 }
 
 // judgeNodes is the default number of nodes for judging an opening.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/atomicfile"
 	"sparring/lab/openings"
 )
 
@@ -133,7 +134,7 @@ detected. Each position is taken once.`,
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %d openings\n", out, len(set.Openings))
-			return replaceFile(out, text.Bytes())
+			return atomicfile.WriteBytes(out, text.Bytes())
 		},
 	}
 	f.add(c)

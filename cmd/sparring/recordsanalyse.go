@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/lab/analysis"
@@ -438,5 +439,5 @@ func (w *reviewing) annotate(path string) error {
 	if all.Len() == 0 {
 		return nil
 	}
-	return replaceFile(path, all.Bytes())
+	return atomicfile.WriteBytes(path, all.Bytes())
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +29,7 @@ func TestRecordsErase(t *testing.T) {
 	add := func() {
 		t.Helper()
 		games++
-		r := &record.Record{V: record.Version, ID: "g" + strings.Repeat("x", games%7) + "-" + time.Now().Format("150405") + "-" + string(rune('a'+games%26)) + strings.Repeat("y", games/26), Game: "gomoku", Rules: "gomoku/freestyle-15",
+		r := &record.Record{V: record.Version, ID: fmt.Sprintf("g%d", games), Game: "gomoku", Rules: "gomoku/freestyle-15",
 			Text: display + " resigned", Source: record.Source{By: record.ByArena}, Plies: []record.Ply{{Move: "h8", Comment: id + " was late"}}}
 		r.Seats[0] = record.Seat{Player: id, Display: display, Kind: record.Human}
 		r.Seats[1] = record.Seat{Player: "bob", Display: "Bob"}
@@ -63,20 +64,31 @@ func TestRecordsErase(t *testing.T) {
 			runs++
 		}
 	}
-	c := run("--yes")
-	if err := c.Start(); err != nil {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond)
-	c.Process.Signal(syscall.SIGSTOP) // which may come too late
-	for range 3 {
-		add() // without the lock, if it has that
-	}
-	c.Process.Signal(syscall.SIGCONT)
-	if err := c.Wait(); err != nil {
+	if w, err = record.NewWriter(recordsDir(dir), "bot-b", 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	runs++
+	for stopped := false; !stopped; runs++ {
+		for range 5000 { // in one file, which takes a while to be rewritten, and longer each time
+			add()
+		}
+		c := run("--yes")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if stopped = stopInRewrite(t, c, recordsDir(dir)); stopped {
+			t.Logf("stopped with %d records", games)
+			for range 3 {
+				add() // without the lock, which the other has
+			}
+			c.Process.Signal(syscall.SIGCONT)
+		}
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if out, err := run("--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -112,6 +124,43 @@ func TestRecordsErase(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "sparring", "records", "erase").CombinedOutput(); err == nil || !strings.Contains(string(out), "want one player's id") {
 		t.Errorf("no player: %v: %s", err, out)
 	}
+}
+
+// stopInRewrite stops a process while it rewrites the file of bot-b. It returns false if
+// the process was too fast, and ends or has ended.
+func stopInRewrite(t *testing.T, c *exec.Cmd, dir string) bool {
+	t.Helper()
+	rewrites := func() bool {
+		unfinished, err := filepath.Glob(filepath.Join(dir, "bot-b*.jsonl.*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(unfinished) > 0
+	}
+	state := func() string { // T: stopped, Z: ended
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid)); err == nil {
+			_, rest, _ := strings.Cut(string(stat), ") ")
+			return rest[:1]
+		}
+		out, err := exec.CommandContext(t.Context(), "ps", "-o", "state=", "-p", strconv.Itoa(c.Process.Pid)).Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("ps: %q, %v", out, err)
+		}
+		return string(out[:1])
+	}
+	for state() != "Z" {
+		if !rewrites() {
+			continue
+		}
+		c.Process.Signal(syscall.SIGSTOP) // it may have ended
+		for s := state(); s != "T" && s != "Z"; s = state() {
+		}
+		if rewrites() {
+			return state() == "T"
+		}
+		c.Process.Signal(syscall.SIGCONT) // too late for this pass
+	}
+	return false
 }
 
 // TestRecordsEraseOnAFullDisk: nothing is lost, and the same command goes on when there is

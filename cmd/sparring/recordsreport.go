@@ -16,6 +16,7 @@ import (
 
 	"sparring/arena/web/static"
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/lab/analysis"
@@ -100,7 +101,7 @@ func (f *reportFlags) run(c *cobra.Command, sources []string) error {
 	if err := report.Write(c.Context(), &page, games, o); err != nil {
 		return err
 	}
-	if err := replaceFile(f.html, page.Bytes()); err != nil {
+	if err := atomicfile.WriteBytes(f.html, page.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%s: %s, %d with a board, %d KiB\n", f.html, count(len(games), "game", "games"), min(len(games), f.boards), (page.Len()+1023)>>10)

@@ -123,21 +123,3 @@ func filesOf(path string) ([]string, error) {
 	}
 	return filepath.Glob(filepath.Join(path, "*.jsonl"))
 }
-
-// writeFile writes a file, which is there in full or as it was.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".sparring-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-// replaceFile is writeFile for what is in memory.
-func replaceFile(path string, data []byte) error {
-	return writeFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
-}

@@ -20,6 +20,7 @@ import (
 
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/event"
@@ -357,7 +358,7 @@ func (f *tableFlags) keep(t otb.Terms, dir string) func(r *record.Record) ([]str
 				failed = os.MkdirAll(filepath.Dir(name), 0o755)
 			}
 			if failed == nil {
-				failed = replaceFile(name, line)
+				failed = atomicfile.WriteBytes(name, line)
 			}
 			if failed == nil {
 				files = append(files, name)
@@ -414,7 +415,7 @@ func (f *exportFlags) exportTo(dir string, r *record.Record, n int) (path string
 		return "", err
 	}
 	path = filepath.Join(dir, f.fileName(to, r, n))
-	return path, writeFile(path, func(w io.Writer) error { return f.write(w, to, r) })
+	return path, atomicfile.Write(path, func(w io.Writer) error { return f.write(w, to, r) })
 }
 
 func tableExport() *cobra.Command {

@@ -31,9 +31,10 @@ type team struct {
 	id      protocol.PlayerID
 	display string // "": the id
 	game    string
-	engine  string // spec
-	program string // how the program calls itself; "": unknown
-	log     string // folder for conversations; "": none
+	engine  string          // spec
+	program string          // how the program calls itself; "": unknown
+	public  protocol.Engine // the engine as other machines see it
+	log     string          // folder for conversations; "": none
 	data    string
 	games   int // to play; 0: until interrupted
 	ponder  bool
@@ -206,6 +207,9 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 		if t.due[s.Speed] = s.Games; s.Games > last.Games {
 			last, t.speed = s, s.Speed
 		}
+	}
+	if err := t.meetOthers(ctx, cfg.Instance, log); err != nil {
+		return err
 	}
 	b, done, err := newBotWith(nc, cfg, bot.Deps{Guest: true, Log: log, Observe: t.observe})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/lab/analysis"
@@ -381,7 +382,7 @@ func (w *positionWriter) write(say io.Writer, file, note string, moves []weaknes
 		chance += m.Chance / float64(len(moves))
 		ply += float64(m.Ply) / float64(len(moves))
 	}
-	if err := writeFile(file, set.Write); err != nil {
+	if err := atomicfile.Write(file, set.Write); err != nil {
 		return err
 	}
 	fmt.Fprintf(say, "%s: %s, on average at ply %.0f with a winning chance of %.0f %%\n", file, count(len(moves), "position", "positions"), ply, 100*chance)

@@ -8,8 +8,8 @@ import (
 	"hash/crc64"
 	"io"
 	"os"
-	"path/filepath"
 
+	"sparring/engine/atomicfile"
 	"sparring/game"
 )
 
@@ -149,17 +149,7 @@ func read(name string, in io.Reader) (*Book, error) {
 
 // Save writes the book to a file, atomically.
 func (b *Book) Save(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("book: %w", err)
-	}
-	defer os.Remove(f.Name()) // does nothing after the rename
-	_, err = f.Write(b.Bytes())
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err := atomicfile.WriteBytes(path, b.Bytes()); err != nil {
 		return fmt.Errorf("book: %w", err)
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"sparring/engine/atomicfile"
 )
 
 // A table's file, all numbers little-endian:
@@ -78,21 +80,7 @@ func write(dir string, s *solved) (err error) {
 	}
 	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(head, castagnoli))
 
-	f, err := os.CreateTemp(dir, s.layout.set.String()+".*.part")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(append(head, body...))
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), fileName(dir, s.layout.set))
+	return atomicfile.WriteBytes(fileName(dir, s.layout.set), append(head, body...))
 }
 
 // file is an open table's file.

@@ -104,7 +104,7 @@ func (s Situation) allot() Budget {
 // each move brings. One move may take extra on top of left at no cost.
 func (s Situation) main(left, gain, extra time.Duration) Budget {
 	moves, share := max((s.Length-s.Ply)/2, s.Length/6, fewestMoves), greatestShare
-	keep := s.reserve()
+	keep := Reserve(s.Clock, s.Overhead)
 	if n := s.MovesToGo; n > 0 && n < moves {
 		// Nothing needs to be left at the time control.
 		moves, share = n, min(share, n)
@@ -123,10 +123,10 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
 }
 
-// reserve returns the time kept for moves that cost more than was ever measured: a
+// Reserve returns the time kept for moves that cost more than was ever measured: a
 // busy machine may stall every process for a while.
-func (s Situation) reserve() time.Duration {
-	return min(s.Clock.Initial/reserveShare, greatestReserve) + 4*s.Overhead
+func Reserve(c clock.Spec, overhead time.Duration) time.Duration {
+	return min(c.Initial/reserveShare, greatestReserve) + 4*overhead
 }
 
 // lead spends a little more when ahead of the opponent on the clock, and less

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/engine/level"
 	"sparring/game"
 	"sparring/lab/elo"
@@ -218,9 +218,5 @@ func (f *File) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, append(data, '\n'), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
+	return atomicfile.WriteBytes(path, append(data, '\n'))
 }

@@ -223,12 +223,16 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		side.Depths += r.Depth
 		side.Searched++
 	}
+	chance := r.WinProb
+	if r.Source == search.FromExternal && r.Depth == 0 && r.Score == 0 {
+		chance = 0 // unknown: the program has said nothing about its move
+	}
 	s.game.Plies = append(s.game.Plies, record.Ply{
 		Seat: seat, Move: text, UsedMS: used.Milliseconds(), LeftMS: s.clocks[seat].Left.Milliseconds(), Periods: s.clocks[seat].Periods,
 		Key: game.KeyText(s.pos.Key()),
 		Think: &record.Think{
 			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
-			WinProb: r.WinProb, Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
+			WinProb: chance, Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
 		},
 		Comment: strings.Join(r.Incidents, "; "),
 	})

@@ -176,7 +176,7 @@ func TestLossesFromTheRecord(t *testing.T) {
 	if c, ok := analysis.ChanceSeen(&record.Think{Depth: 8, Score: 100}); !ok || math.Abs(c-0.64) > 0.001 {
 		t.Errorf("100 points are %g, %v", c, ok)
 	}
-	for _, none := range []*record.Think{nil, {Source: record.FromBook}} {
+	for _, none := range []*record.Think{nil, {Source: record.FromBook}, {Source: record.FromExternal, WinProb: 0.5}} {
 		if _, ok := analysis.ChanceSeen(none); ok {
 			t.Errorf("%+v has a chance", none)
 		}

@@ -24,6 +24,7 @@ type conversation struct {
 	phase     phase
 	resting   bool    // pondering, but the program does not search
 	early     *answer // a valid answer that ended the pondering early; nil before
+	missed    bool    // stopping a pondering, because the opponent has played another move
 	suspended bool
 	deadline  time.Time // of the phase; zero if none
 	timer     *time.Timer
@@ -37,7 +38,7 @@ func (r *running) converse(p *program) (*answer, error) {
 	}
 	p.inbox.listen(true)
 	p.began = true
-	if err := p.setUp(p, r.query); err != nil {
+	if err := r.setUp(p); err != nil {
 		return nil, err
 	}
 	c := &conversation{r: r, p: p, timer: time.NewTimer(time.Hour)}
@@ -127,16 +128,30 @@ func (c *conversation) think() error {
 // search by itself, it may get an answer of its own, which must not be taken for that to
 // the new search: setUp waits until all has been answered.
 func (c *conversation) restart() error {
-	if err := c.p.setUp(c.p, c.r.query); err != nil {
+	if err := c.r.setUp(c.p); err != nil {
 		return err
 	}
 	return c.think()
 }
 
+// setUp sets the position up. After a pondering that was stopped it counts how long the
+// program has kept the next search waiting.
+func (r *running) setUp(p *program) error {
+	began := time.Now()
+	if err := p.setUp(p, r.query); err != nil {
+		return err
+	}
+	if p.stopTook > 0 {
+		r.engine.stops.add(p.stopTook + time.Since(began))
+		p.stopTook = 0
+	}
+	return nil
+}
+
 // ponder starts a search without limits, unless the program is known not to
-// support it.
+// support it, or too slow to stop for its clock.
 func (c *conversation) ponder() error {
-	if c.resting = c.p.noPondering; c.resting {
+	if c.resting = c.p.noPondering || c.r.game.rests(); c.resting {
 		c.r.begin()
 		return nil
 	}
@@ -158,6 +173,7 @@ func (c *conversation) handleState() (a *answer, over bool, err error) {
 		if c.p.stopCommand() == "" {
 			return nil, true, errAbandoned
 		}
+		c.missed = c.phase == pondering
 		return nil, false, c.stop(stopping)
 	case o.hit && c.resting:
 		c.early = nil
@@ -229,6 +245,9 @@ func (c *conversation) readLines() (*answer, error) {
 			continue
 		}
 		c.p.movedAt = time.Now()
+		if c.phase == restarting || c.missed {
+			c.p.stopTook = c.p.movedAt.Sub(c.r.stopSent)
+		}
 		switch {
 		case c.phase == pondering && c.resting:
 		case c.phase == pondering:
@@ -247,12 +266,17 @@ func (c *conversation) readLines() (*answer, error) {
 	return nil, nil
 }
 
-// workedAround ends the text of an incident that cannot occur again.
-const workedAround = "; pondering by another command from now on"
+// workedAround and noMorePondering end the texts of incidents that cannot occur again.
+const (
+	workedAround    = "; pondering by another command from now on"
+	noMorePondering = "; no more pondering in this game"
+)
 
-// WorkedAround reports whether an incident of Result.Incidents cost nothing: the
-// program is asked in another way from then on.
-func WorkedAround(incident string) bool { return strings.HasSuffix(incident, workedAround) }
+// WorkedAround reports whether an incident of Result.Incidents cost nothing: from then
+// on the program is asked in another way, or does not ponder because it is slow to stop.
+func WorkedAround(incident string) bool {
+	return strings.HasSuffix(incident, workedAround) || strings.HasSuffix(incident, noMorePondering)
+}
 
 // endedEarly handles an answer to a search without limits that came before stop.
 // That is not a fault, because no move is due. The search is repeated with another

@@ -25,5 +25,7 @@
 // Programs that can be told to stop ponder: they search without limits, are
 // stopped at a ponder hit, and are then asked again under the clock, because the
 // clock of that move is not known before. Their hash table keeps what they have
-// found. The others do not ponder.
+// found. The others do not ponder. The clock pays for the time that a stop takes:
+// it is measured and kept off the clock that the program is told, and a program that
+// stops too slowly for its clock does not ponder for the rest of the game.
 package external

@@ -33,6 +33,8 @@ type Engine struct {
 
 	identity identity // as the first process gave it
 	sizes    sizes    // as the latest process was told
+
+	stops stopDelays
 }
 
 // sizes are the sizes that a program was told to use; 0 where it was told none.
@@ -121,6 +123,7 @@ type program struct {
 	began     bool        // a game has been set up
 
 	movedAt     time.Time       // time of its last move
+	stopTook    time.Duration   // from the stop of the last pondering to the answer; 0 once that is counted
 	noPondering bool            // it can't search without limits
 	noted       map[string]bool // incidents reported already
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/search"
@@ -19,6 +20,11 @@ type externalGame struct {
 
 	incidents incidents // since the last result
 	log       *logFile  // of the conversation; nil: none
+
+	// Used by the search that has the turn.
+	clock      *search.Clock // of the last search for a move; nil: none
+	left       time.Duration // on it after the move
+	slowToStop bool          // it does not ponder any more, see rests
 
 	closed context.Context // done after Close
 	close  context.CancelFunc

@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/engine/timing"
 	"sparring/game"
 	"sparring/pipe/uci"
 )
@@ -132,11 +133,14 @@ func (r *running) attempt() (again bool) {
 		return false
 	}
 	a, err := r.converse(p)
+	due := r.moveDue()
 	if a != nil {
 		r.answer = a
 		err = r.finish(p, a)
+		if due {
+			r.noteClock(p.movedAt)
+		}
 	}
-	due := r.moveDue()
 	if due { // otherwise the result is not used
 		r.result.Incidents = r.game.incidents.take()
 	}
@@ -212,6 +216,7 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	}
 	a := searchLimits{limits: l}
 	r.due = from.Add(r.engine.times.think)
+	var flag time.Time // when it falls; zero: never
 	if c := l.Clock; c != nil {
 		if c.At.IsZero() {
 			c = &search.Clock{Spec: c.Spec, Mine: c.Mine, Theirs: c.Theirs, At: from, Overhead: c.Overhead, Most: c.Most}
@@ -220,15 +225,18 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			if c.Most > 0 {
 				budget = min(budget, c.Most)
 			}
-			r.due = c.At.Add(budget)
+			flag = c.At.Add(budget)
+			r.due = inTime(now, flag, c.Overhead)
 		}
 		gone := now.Sub(c.At) + c.Overhead
 		switch t := c.Spec.Traits(); {
 		case !t.Limited, t.Saves && t.Period > 0, t.Saves && c.Most > 0 && r.engine.spec.Dialect != Gomocup:
 			// The protocols have no such clock: the move gets the time manager's limits.
 		case t.Saves:
+			stop := r.engine.stops.longest()
+			r.due = inTime(now, flag, c.Overhead+stop)
 			a.clocked = true
-			a.mine, a.theirs = max(c.Mine.Left-gone, time.Millisecond), max(c.Theirs.Left, time.Millisecond)
+			a.mine, a.theirs = told(c, c.Mine.Left-gone, stop), max(c.Theirs.Left, time.Millisecond)
 			a.initial, a.increment = c.Spec.Initial, t.Increment
 			if c.Most > 0 {
 				a.move = max(c.Most-gone, time.Millisecond)
@@ -249,6 +257,45 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 		r.due = from.Add(l.Hard + slack)
 	} else if l.Soft > 0 {
 		r.due = from.Add(2*l.Soft + slack)
+	}
+	if !flag.IsZero() {
+		r.due = earlier(r.due, inTime(now, flag, l.Clock.Overhead))
+	}
+	return a
+}
+
+// leastTold is the share of what is left on a clock that a program is told at least.
+const leastTold = 8
+
+// told returns how much of what is left a program is told: without the reserve that our own
+// engine keeps for moves that cost more than was ever measured, and which has to do for a
+// stop, since the next ponder hit or miss needs that before the program can think. Some
+// programs spend all but their last tenths of a second. Where moves have no overhead,
+// in a match of the runner, they are told all.
+func told(c *search.Clock, left, stop time.Duration) time.Duration {
+	keep := stop
+	if c.Overhead > 0 {
+		keep = max(stop, timing.Reserve(c.Spec, c.Overhead))
+	}
+	if keep > 0 {
+		left = max(left-keep, left/leastTold)
+	}
+	return max(left, time.Millisecond)
+}
+
+// inTime returns when to tell a program to stop, so that its move arrives before the flag
+// falls: that long before it. The program has some time to find a move at all, though: one
+// that is stopped at once may answer without a move.
+func inTime(now, flag time.Time, before time.Duration) time.Time {
+	if due := flag.Add(-before); due.After(now.Add(slack)) {
+		return due
+	}
+	return earlier(now.Add(slack), flag)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
 	return a
 }

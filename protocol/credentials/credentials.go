@@ -273,22 +273,31 @@ const mostToken = 3500
 // Issue makes credentials: the content of a .creds file, which is a secret and is not
 // kept here.
 func (s *Store) Issue(r Request) (creds []byte, err error) {
-	if !slices.Contains(Roles(), r.Role) {
-		return nil, fmt.Errorf("no role %.20q: want one of %s", r.Role, strings.Trim(fmt.Sprint(Roles()), "[]"))
+	if err := r.Check(); err != nil {
+		return nil, err
 	}
 	return s.issue(r)
 }
 
+// Check returns what is wrong with a request, whatever the credentials that there are.
+func (r Request) Check() error {
+	if !slices.Contains(Roles(), r.Role) {
+		return fmt.Errorf("no role %.20q: want one of %s", r.Role, strings.Trim(fmt.Sprint(Roles()), "[]"))
+	}
+	if r.Expires < 0 || r.Expires > 0 && r.Expires < time.Second {
+		return fmt.Errorf("expires after %v: want a second or more", r.Expires)
+	}
+	r.Players = slices.Clone(r.Players) // which complete may fill in
+	return specOf(r.Role).complete(&r)
+}
+
 func (s *Store) issue(r Request) (creds []byte, err error) {
-	spec := roles[slices.IndexFunc(roles, func(s roleSpec) bool { return s.role == r.Role })]
+	spec := specOf(r.Role)
 	if err := spec.complete(&r); err != nil {
 		return nil, err
 	}
 	now := time.Now().Truncate(time.Second)
 	u := User{Name: r.Name, Role: r.Role, Players: r.Players, Issued: now}
-	if r.Expires < 0 || r.Expires > 0 && r.Expires < time.Second {
-		return nil, fmt.Errorf("expires after %v: want a second or more", r.Expires)
-	}
 	if r.Expires > 0 {
 		u.Expires = now.Add(r.Expires).Truncate(time.Second)
 	}

@@ -60,6 +60,10 @@ func Roles() (all []Role) {
 	return all
 }
 
+func specOf(r Role) roleSpec {
+	return roles[slices.IndexFunc(roles, func(s roleSpec) bool { return s.role == r })]
+}
+
 // complete fills in what a request leaves out, and checks it. The name and the players
 // become parts of subjects: * would be everybody.
 func (s roleSpec) complete(r *Request) error {

@@ -109,6 +109,7 @@ func Start(c Config) (srv *Server, err error) {
 	if err := srv.recovered(stored, log); err != nil {
 		return srv, err
 	}
+	log.begin()
 	srv.jetStream = *srv.ns.JetStreamConfig()
 	var watching context.Context
 	watching, srv.stopWatch = context.WithCancel(context.Background())

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -362,8 +363,12 @@ func TestPortInUse(t *testing.T) {
 	port := srv.ns.Addr().String()
 	var n int
 	fmt.Sscanf(port[strings.LastIndex(port, ":")+1:], "%d", &n)
-	if _, err := Start(Config{Port: n}); err == nil || !strings.Contains(err.Error(), "in use") {
+	var log bytes.Buffer
+	if _, err := Start(Config{Port: n, Log: zerolog.New(&log)}); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("second server on port %d: %v", n, err)
+	}
+	if strings.Contains(log.String(), "in use") {
+		t.Errorf("the error that is returned is logged, too: %s", &log)
 	}
 }
 

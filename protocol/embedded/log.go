@@ -21,6 +21,7 @@ type serverLog struct {
 
 	mu       sync.Mutex
 	fatal    string
+	started  bool
 	warnings []string
 }
 
@@ -118,9 +119,21 @@ func (l *serverLog) Errorf(format string, v ...any) {
 	l.log.Error().Msgf(format, v...)
 }
 
+// Fatalf keeps the error. Start returns it, so that until the server has started its
+// caller says it, and not the log as well.
 func (l *serverLog) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	l.fatal = fmt.Sprintf(format, v...)
+	started := l.started
 	l.mu.Unlock()
-	l.log.Error().Msgf(format, v...)
+	if started {
+		l.log.Error().Msgf(format, v...)
+	}
+}
+
+// begin says that the server has started.
+func (l *serverLog) begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started = true
 }

@@ -5,7 +5,7 @@ import { Board } from "./board.js";
 import { whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { has, lang, refusal } from "./i18n.js";
+import { has, lang, number, refusal } from "./i18n.js";
 import { spell } from "./list.js";
 import { Sheet, openingText, typed } from "./moves.js";
 import { Actions, Strip, freshly, nameOf } from "./players.js";
@@ -277,7 +277,15 @@ class Game {
 		const [winner, loser] = result === "second" ? [names[1], names[0]] : names;
 		const why = reason && has(`reason.${reason}`) ? t(`reason.${reason}`, { winner, loser }) : "";
 		const head = won && s.you ? t(result === s.you ? "result.won" : "result.lost") : why ? "" : t(won ? "result.wins" : result === "draw" ? "result.draw" : "result.none", { name: winner });
-		return h("span", null, head && h("b", null, head, " "), why && h("a", { href: `/rules/${s.terms.game}#${reason}` }, why));
+		return h("span", null, head && h("b", null, head, " "), why && h("a", { href: `/rules/${s.terms.game}#${reason}` }, why), this.#rated(s));
+	}
+
+	/** #rated says what a game has done to the player's rating. @param {State} s */
+	#rated(s) {
+		const change = s.you && s.ratings?.[s.you === "first" ? 0 : 1];
+		if (!change) return null;
+		const by = number(change.rating - change.before, { signDisplay: "always" });
+		return h("span.rated.num", { data: { rated: change.rating - change.before } }, this.t("game.rated_now", { n: change.rating, error: change.error, by }));
 	}
 
 	/** step shows a ply; the latest one follows the game. @param {number} ply @param {boolean} [quietly] keeps the address */
@@ -338,6 +346,7 @@ class Game {
 			if (s.status !== "finished") this.#signal(s.view.check ? "check" : by === s.you ? "own" : "move");
 		} else if (s.moves.length < old.moves.length) say(t("game.taken_back"));
 		this.#unanswered(old, s);
+		if (s.ratings && !old.ratings) say(this.#rated(s)?.textContent ?? "");
 		if (s.status === "finished" && old.status !== "finished") {
 			say(this.#result(s).textContent ?? "", true);
 			this.#signal("end");
@@ -426,6 +435,8 @@ class Game {
 				return this.sheet?.toggle();
 			case "review":
 				return this.#openReview();
+			case "ladder-next":
+				return void (await import("./next.js")).nextRated(this.page, /** @type {State} */ (this.state).terms);
 		}
 		throw new Error(t("error.unknown-verb"));
 	}

@@ -20,6 +20,8 @@ let address = "";
 let touched = performance.now();
 let connected = false;
 let outdated = false; // the server has other files than this page
+/** @type {import("./types.js").Seeking|undefined} */
+let seeking; // as the gateway said last
 
 /** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
 const routes = [
@@ -40,6 +42,12 @@ const page = {
 		return socket.welcome;
 	},
 	session,
+	get seeking() {
+		return seeking;
+	},
+	get idle() {
+		return !screen || !!screen.idle;
+	},
 };
 
 /** @param {string} path @param {boolean} [replace] */
@@ -87,6 +95,9 @@ async function tell(m) {
 	news ??= import("./news.js");
 	(await news).tell(m, t);
 }
+
+/** onLadder follows the ladder for somebody who waits for a game there. */
+const onLadder = () => void import("./ladder.js").then((m) => m.follow(page));
 
 /** person reports whether this browser had a session when it was here last, and remembers whether it has one. @param {boolean} [is] */
 function person(is) {
@@ -168,13 +179,22 @@ async function boot() {
 		person(!!m.player);
 		head();
 	});
-	socket.on("turns", tell);
+	socket.on("turns", (m) => {
+		seeking = m.seeking;
+		if (seeking) onLadder();
+		void tell(m);
+	});
 	socket.on("notice", (n) => n.kind === "started" && tell(n));
 	if (person() || routes.some(([form]) => form.test(location.pathname))) connect();
 	const language = () => (settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
 	let speaks = language();
 	await load(speaks);
 	head();
+	try {
+		if (sessionStorage.getItem("ladder")) onLadder();
+	} catch {
+		// Without storage nobody waited before.
+	}
 	addEventListener("popstate", () => {
 		if (location.pathname === address) return;
 		dismiss();

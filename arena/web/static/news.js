@@ -45,14 +45,14 @@ export function tell(m, t) {
 	timer = setTimeout(() => show(t), settle);
 }
 
-/** pending is what there is to tell. @param {Translate} t @returns {{game: string, text: string}|null} */
+/** pending is what there is to tell. @param {Translate} t @returns {{path: string, text: string}|null} */
 function pending(t) {
 	const here = (/** @type {string} */ game) => location.pathname.split("/")[2] === game;
 	if (here(begun)) begun = "";
-	if (begun) return { game: begun, text: t("news.started") };
+	if (begun) return { path: `/game/${begun}`, text: t("news.started") };
 	const { count, next } = turns;
-	if (!next || (count === 1 && here(next.game))) return null;
-	return { game: next.game, text: count > 1 ? t("news.turns", { n: count }) : t("news.turn", { name: nameIn(next.opponent, next.bot) }) };
+	if (!next || (count === 1 && here(next.game))) return turns.seeking && location.pathname !== "/" ? { path: "/", text: t("news.seeking") } : null;
+	return { path: `/game/${next.game}`, text: count > 1 ? t("news.turns", { n: count }) : t("news.turn", { name: nameIn(next.opponent, next.bot) }) };
 }
 
 /** show writes what there is to tell, in the language of now. @param {Translate} t */
@@ -60,7 +60,7 @@ export function show(t) {
 	const what = pending(t), words = what?.text ?? "", changed = words !== said;
 	said = words;
 	document.title = titled();
-	if (what) link.href = `/game/${what.game}`;
+	if (what) link.href = what.path;
 	put(text, words);
 	if (changed && what) say(words);
 	if (link.hidden !== !what) {

@@ -9,6 +9,18 @@ import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 /** @typedef {import("./types.js").State} State */
 
 /**
+ * nextRated asks for the next game of the ladder, on the start screen.
+ * @param {import("./types.js").Page} page
+ * @param {import("./types.js").Terms} terms of the last one
+ */
+export async function nextRated(page, terms) {
+	const ladder = await import("./ladder.js");
+	ladder.follow(page);
+	page.go("/");
+	await ladder.seek(terms);
+}
+
+/**
  * follow asks the lobby for what comes next.
  * @param {import("./types.js").Page} page
  * @param {() => State} state of the finished game

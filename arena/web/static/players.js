@@ -164,12 +164,13 @@ export class Actions {
 	show(state) {
 		const may = new Set(state.may ?? []), over = state.status === "finished";
 		const you = state.you, bot = !!you && state.holders[you === "first" ? 1 : 0].kind === "bot";
+		const ladder = !!you && !!state.pool?.startsWith("ladder.");
 		const key = JSON.stringify([over, buttons.filter((b) => may.has(b)), bot]); // not what changes with each turn
 		if (key !== this.#drawn) {
 			const changed = !!this.#drawn, focused = this.bar.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement).dataset.act;
 			this.#drawn = key;
 			const list = h("button.opens-sheet", { type: "button", data: { act: "list" }, onclick: () => this.game.act("list") }, icon("list"), h("span", null, this.t("game.more")));
-			fill(this.bar, over ? this.#after(may, !!you, bot) : this.#during(may), list);
+			fill(this.bar, over ? this.#after(may, !!you, bot, ladder) : this.#during(may), list);
 			if (changed) freshly(this.bar);
 			if (focused) this.bar.querySelector(`[data-act="${focused}"]`)?.focus();
 		}
@@ -184,10 +185,11 @@ export class Actions {
 		];
 	}
 
-	/** @param {Set<string>} may @param {boolean} playing @param {boolean} bot */
-	#after(may, playing, bot) {
+	/** @param {Set<string>} may @param {boolean} playing @param {boolean} bot @param {boolean} ladder */
+	#after(may, playing, bot, ladder) {
 		return [
-			may.has("rematch") && this.#button("rematch", "rematch", ".main"),
+			ladder && this.#button("ladder-next", "play", ".main"),
+			may.has("rematch") && this.#button("rematch", "rematch", ladder ? "" : ".main"),
 			may.has("review") && this.#button("review", "review", ".wide"),
 			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" } }, icon("up"), h("span")),
 			may.has("takeback") && this.#button("takeback", "takeback"),

@@ -187,6 +187,8 @@ export class Socket {
 				this.time.sample(Date.parse(m.server_time), sent, now);
 				return;
 			}
+			case "call": // the gateway asks whether the scripts run
+				return this.#ping(now);
 			case "answer": {
 				const p = this.#pending.get(m.id);
 				this.#pending.delete(m.id);

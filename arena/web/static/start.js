@@ -38,6 +38,9 @@ class Start {
 	#game = lastGame();
 	#choice = choice(this.#game);
 	#starting = false;
+	/** @type {ReturnType<typeof import("./ladder.js").panel>|undefined} */
+	#panel;
+	#closed = false;
 	#ready = () => {};
 	/** @type {(() => void)[]} */
 	#ends = [];
@@ -60,6 +63,7 @@ class Start {
 		this.clock = h("div");
 		this.mine = h("section", { hidden: true, "aria-labelledby": "mine" });
 		this.watch = h("section", null);
+		this.ladder = h("div", { hidden: true });
 		this.rules = h("a", null, t("page.rules"));
 		fill(
 			root,
@@ -70,7 +74,7 @@ class Start {
 				h("div.card.setup", null, this.level, this.clock, this.wait,
 					h("div.row", null, this.button, this.friend),
 					h("details", { data: { more: "" } }, h("summary", null, t("start.more")), this.more))),
-			h("div.aside", null, this.mine, this.watch),
+			h("div.aside", null, this.ladder, this.mine, this.watch),
 			h("footer.foot.small", null, this.rules),
 		);
 		this.#draw();
@@ -80,6 +84,7 @@ class Start {
 	}
 
 	close() {
+		this.#closed = true;
 		for (const end of this.#ends) end();
 		this.page.socket.unfollow("lobby", { t: "lobby", on: false });
 	}
@@ -152,6 +157,8 @@ class Start {
 		const l = this.#lobby;
 		const next = l ? suggested(l.results, this.#game, l.opponents ?? []) : 0;
 		this.#part("news", [this.#game, next], () => this.#drawNews(next));
+		if (l?.ladder && !this.#panel) void this.#openLadder();
+		this.#panel?.show(l?.ladder ?? [], this.#game);
 		this.#part("mine", [l?.mine, l?.waiting], () => this.#drawMine());
 		this.#part("watch", l?.running, () => this.#drawWatch());
 	}
@@ -264,6 +271,17 @@ class Start {
 		const up = level > Number(this.#lobby?.results?.filter((r) => r.game === this.#game).at(-1)?.level);
 		fill(this.news, h("div.offer", null, h("p", null, t(up ? "start.won_twice" : "start.lost_twice")),
 			h("button.main", { type: "button", "data-act": "next-level", onclick: () => (this.#set({ level }), this.#play()) }, t("start.try_level", { n: level }))));
+	}
+
+	/** #openLadder adds the ladder, where there is one. */
+	async #openLadder() {
+		const { panel } = await import("./ladder.js");
+		if (this.#panel || this.#closed) return;
+		const made = (this.#panel = panel(this.page));
+		this.#ends.push(() => made.close());
+		fill(this.ladder, made.element);
+		this.ladder.hidden = false;
+		this.#draw();
 	}
 
 	#drawMine() {

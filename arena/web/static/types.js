@@ -60,6 +60,8 @@
  * @property {string} [first_move_by]
  * @property {string} [next]
  * @property {Seat} [rematch_by]
+ * @property {string} [pool] "ladder.xiangqi": a game of the ladder
+ * @property {(RatingChange|null)[]} [ratings] by seat
  * @property {number} [watchers]
  * @property {boolean} [private]
  * @property {string[]} [may]
@@ -82,12 +84,16 @@
 
 /** @typedef {{game: string, rules: string, opponent: string, bot?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string}} Mine */
 /** @typedef {{invite?: string, game?: string, token?: string, url?: string, terms: Terms, opponent?: string, expires: string}} Waiting */
-/** @typedef {{t: "turns", count: number, next?: Mine}} Turns */
+/** @typedef {{rating: number, error: number}} Rating */
+/** @typedef {Rating & {before: number}} RatingChange */
+/** @typedef {{terms: Terms, bots?: boolean, here: number, rating?: Rating}} LadderPool */
+/** @typedef {{terms: Terms, since: string}} Seeking */
+/** @typedef {{t: "turns", count: number, next?: Mine, seeking?: Seeking}} Turns */
 /** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
-/** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[]}} Lobby */
+/** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[], ladder?: LadderPool[]}} Lobby */
 /** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */
 /** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
-/** @typedef {{t: "notice", kind: string, game?: string, from?: string, reason?: string, text?: string}} Notice */
+/** @typedef {{t: "notice", kind: string, game?: string, from?: string, reason?: string, text?: string, ladder?: boolean}} Notice */
 
 /** @typedef {(key: string, vars?: Record<string, string|number>) => string} Translate */
 /** @typedef {{t: string, id?: string, [field: string]: any}} Request */
@@ -99,6 +105,8 @@
  * @property {Translate} t
  * @property {(path: string, replace?: boolean) => void} go follows a link inside the page
  * @property {Welcome|null} me
+ * @property {Seeking} [seeking] what the person waits for on the ladder, as the gateway said last
+ * @property {boolean} idle nobody plays on this page
  * @property {() => Promise<void>} session makes a guest of a visitor who has no session yet
  */
 

@@ -69,11 +69,11 @@ func closeWorlds() {
 	}
 }
 
-// newWorld starts a world that ends with the test.
-func newWorld(t testing.TB) *world {
+// newWorld starts a world that ends with the test. Its processes have the settings, too.
+func newWorld(t testing.TB, settings ...string) *world {
 	t.Helper()
 	browser.open(t)
-	w := startWorld(t, t.TempDir())
+	w := startWorld(t, t.TempDir(), settings...)
 	t.Cleanup(w.close)
 	w.logsOf(t)
 	return w
@@ -81,7 +81,7 @@ func newWorld(t testing.TB) *world {
 
 // startWorld starts a world with its files in a directory. Nobody in it loses a game
 // because the machine is slow.
-func startWorld(t testing.TB, dir string) *world {
+func startWorld(t testing.TB, dir string, settings ...string) *world {
 	t.Helper()
 	w := &world{at: freeAddress(t)}
 	var err error
@@ -94,6 +94,9 @@ func startWorld(t testing.TB, dir string) *world {
 	w.bots = w.process("bot",
 		"SPARRING_NATS_PASSWORD="+w.nats.Password("bots"), fmt.Sprintf("SPARRING_LEVELS=%d", levels), "SPARRING_HASH_MB=4",
 		"SPARRING_PLAY_HUMAN_DELAY=20ms", "SPARRING_PONDER=false", "SPARRING_DATA="+filepath.Join(dir, "bots"))
+	for _, p := range []*process{w.arena, w.bots} {
+		p.env = append(p.env, settings...)
+	}
 	serves := false
 	defer func() {
 		if !serves {

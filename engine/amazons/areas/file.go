@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+
+	"sparring/engine/atomicfile"
 )
 
 // The file of a size, all numbers little-endian:
@@ -54,21 +56,7 @@ func write(dir string, s *sizeTable) (err error) {
 	}
 	data = binary.LittleEndian.AppendUint32(data, crc32.Checksum(data, castagnoli))
 
-	f, err := os.CreateTemp(dir, fmt.Sprintf("amazons-%d.*.part", s.size))
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), fileName(dir, s.size))
+	return atomicfile.WriteBytes(fileName(dir, s.size), data)
 }
 
 // read reads and checks the file of a size. The error wraps fs.ErrNotExist if there is

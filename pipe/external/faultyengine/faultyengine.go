@@ -50,6 +50,7 @@ const (
 	EarlyMove   = "early-move"   // answers a search without limits at once, with a move
 	EarlyNull   = "early-null"   // the same, without a move
 	NullAtStop  = "null-at-stop" // answers stop without a move
+	SlowStop    = "slow-stop"    // answers stop after StopDelay
 
 	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
@@ -68,8 +69,11 @@ const (
 
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop,
+	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
 	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard}
+
+// StopDelay is how late SlowStop answers.
+const StopDelay = 300 * time.Millisecond
 
 // Main is the main function, called by test binaries that run as the engine.
 func Main() {
@@ -169,6 +173,9 @@ func (e *engine) handleUCI(line string) bool {
 	case uci.Go:
 		return e.think(c)
 	case uci.Stop:
+		if e.mode == SlowStop {
+			time.Sleep(StopDelay)
+		}
 		switch {
 		case e.thinking && e.mode == NullAtStop:
 			e.say(uci.BestMove{Move: uci.NoMoves[0]})
