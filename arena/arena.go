@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/livegame"
@@ -90,15 +91,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
-	a.leases.elsewhere = func() {
-		if !protocol.HasAlternative(nc) {
-			return
-		}
-		a.log.Warn().Str("url", nc.ConnectedUrlRedacted()).Msg("the streams can't be reached from this server; trying another one of the cluster")
-		if err := nc.ForceReconnect(); err != nil {
-			a.log.Error().Err(err).Msg("can't reconnect")
-		}
-	}
+	a.leases.elsewhere = a.goElsewhere
 	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
@@ -108,6 +101,31 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	return a, nil
+}
+
+// goElsewhere goes to another server of the cluster through which our lease can be renewed,
+// if there is one. It could not be since the given time.
+func (a *Arena) goElsewhere(ctx context.Context, since time.Time) {
+	if !protocol.HasAlternative(a.nc) {
+		return
+	}
+	from := a.nc.ConnectedUrlRedacted()
+	if !protocol.MoveWhere(ctx, a.nc, a.storesOver) {
+		return
+	}
+	// Players went there before us, or come later.
+	a.reach.missed(since, time.Now())
+	a.log.Warn().Str("url", from).Msg("the streams can't be reached from this server; going to another one of the cluster")
+}
+
+// storesOver reports whether our lease can be renewed through another connection.
+func (a *Arena) storesOver(ctx context.Context, nc *nats.Conn) bool {
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait/4))
+	if err != nil {
+		return false
+	}
+	kv, err := js.KeyValue(ctx, a.store.leases.Bucket())
+	return err == nil && a.leases.renewOwn(ctx, kv)
 }
 
 // stopWithin bounds how long a stopping arena stores the clocks of its games and
@@ -155,13 +173,14 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 			s()
 		}
 	}
-	if err := a.index.follow(a.life, a.store.games); err != nil {
+	// In a cluster, what new consumers need may be without a leader just now.
+	if err := awaitStore(ctx, a.nc, a.log, func(context.Context) error { return a.index.follow(a.life, a.store.js, a.store.games) }); err != nil {
 		return stop, err
 	}
-	if err := a.leases.watch(a.life); err != nil {
+	if err := awaitStore(ctx, a.nc, a.log, func(context.Context) error { return a.leases.watch(a.life) }); err != nil {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.leases.Bucket(), err)
 	}
-	if err := a.owners.watch(a.life); err != nil {
+	if err := awaitStore(ctx, a.nc, a.log, func(context.Context) error { return a.owners.watch(a.life) }); err != nil {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.owners.Bucket(), err)
 	}
 	a.leases.takeOwn(a.life)
@@ -184,6 +203,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	}
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
+	a.wg.Go(func() { a.leases.leaveMinority(a.life) })
 	a.wg.Go(func() { a.owners.keep(a.life) })
 	a.wg.Go(func() { a.reach.run(a.life) })
 	a.wg.Go(func() { a.watchSeats(a.life) })

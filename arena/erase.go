@@ -79,18 +79,18 @@ type eraser struct {
 
 // readAll calls f for what is in a stream now. Of the messages of a subject it may be the last
 // one alone, if from says so.
-func readAll(ctx context.Context, s jetstream.Stream, from jetstream.OrderedConsumerConfig, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
+func (e *eraser) readAll(ctx context.Context, s jetstream.Stream, from jetstream.ConsumerConfig, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
 	i, err := info(ctx, s)
 	if err != nil || i.State.Msgs == 0 {
 		return err
 	}
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	messages, err := openMessages(reading, s, from)
+	w, err := openFollower(reading, e.store.js, s, from)
 	if err != nil {
 		return err
 	}
-	follow(reading, s, from, messages, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+	w.run(reading, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
 		if f(m, meta); meta.NumPending == 0 {
 			cancel()
 		}
@@ -105,7 +105,7 @@ func readAll(ctx context.Context, s jetstream.Stream, from jetstream.OrderedCons
 func (e *eraser) logs(ctx context.Context) error {
 	ended := make(map[protocol.GameID]bool) // the player's games
 	var faults []error
-	err := readAll(ctx, e.store.games, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+	err := e.readAll(ctx, e.store.games, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
 		last, err := decodeEvent(e.store.subjects, m.Subject(), meta.Sequence.Stream, m.Data())
 		if err != nil {
 			faults = append(faults, err)
@@ -144,7 +144,7 @@ func (e *eraser) logs(ctx context.Context) error {
 func (e *eraser) records(ctx context.Context) error {
 	var rated []uint64
 	var faults []error
-	err := readAll(ctx, e.store.records, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+	err := e.readAll(ctx, e.store.records, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(m.Data())
 		switch {
 		case err != nil:

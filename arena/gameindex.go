@@ -52,22 +52,19 @@ func newGameIndex(subjects protocol.Subjects, keep time.Duration, log zerolog.Lo
 
 // follow reads the last entry of every log and then every new one, until ctx
 // ends. It returns when it has caught up.
-func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
-	info, err := stream.Info(ctx)
-	if err != nil {
-		return fmt.Errorf("stream %s: %w", stream.CachedInfo().Config.Name, err)
-	}
-	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{x.subjects.Logs()}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}
-	messages, err := openMessages(ctx, stream, from)
+func (x *gameIndex) follow(ctx context.Context, js jetstream.JetStream, stream jetstream.Stream) error {
+	w, err := openFollower(ctx, js, stream, jetstream.ConsumerConfig{
+		FilterSubject: x.subjects.Logs(), DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
 	if err != nil {
 		return err
 	}
 	caughtUp := make(chan struct{})
-	read := info.State.Msgs == 0 // what was there at the start
+	read := w.waiting == 0 // what was there at the start
 	if read {
 		close(caughtUp)
 	}
-	go follow(ctx, stream, from, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && read {
 			x.tell(&e, meta.Sequence.Stream)
 		}
@@ -82,7 +79,7 @@ func (x *gameIndex) follow(ctx context.Context, stream jetstream.Stream) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-time.After(time.Minute):
-		return fmt.Errorf("read stream %s: its last entry did not come within a minute", info.Config.Name)
+		return fmt.Errorf("read stream %s: its last entry did not come within a minute", stream.CachedInfo().Config.Name)
 	}
 }
 

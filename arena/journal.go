@@ -82,7 +82,11 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	}
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+	longest := time.Second
+	if j.store.js.Conn().ConnectedClusterName() != "" {
+		longest = 250 * time.Millisecond // players wait for a new leader, which refuses nothing
+	}
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, longest) {
 		ack, err := j.store.publish(ctx, subject, data, j.last)
 		if err == nil {
 			j.last, j.doubt = ack.Sequence, nil
@@ -99,7 +103,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 			j.retries()
 		}
 		switch {
-		case errors.Is(err, nats.ErrConnectionClosed):
+		case j.store.js.Conn().IsClosed(): // the error says so as well when going to another server
 			return fmt.Errorf("append to %s: %w", subject, err)
 		case !full(err) && !j.store.off(err):
 			refused = time.Time{}
@@ -202,7 +206,10 @@ func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err erro
 func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	msg, err := s.games.GetLastMsgForSubject(ctx, s.subjects.Log(g))
+	msg, err := s.lastOnce(ctx, s.subjects.Log(g))
+	for err != nil && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		msg, err = s.lastOnce(ctx, s.subjects.Log(g))
+	}
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, fmt.Errorf("game %s: %w", g, ErrNoGame)
 	}
@@ -210,6 +217,14 @@ func (s *store) lastEntry(ctx context.Context, g protocol.GameID) (*jetstream.Ra
 		return nil, fmt.Errorf("read the log of game %s: %w", g, err)
 	}
 	return msg, nil
+}
+
+// lastOnce asks once for the last entry on a subject. Without a leader nobody answers, and
+// the next one only answers what it is asked itself.
+func (s *store) lastOnce(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait/4)
+	defer cancel()
+	return s.games.GetLastMsgForSubject(ctx, subject)
 }
 
 // lastEvent returns lastEntry decoded. If that fails, the error wraps errCorrupt

@@ -14,6 +14,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/arena/livegame"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -160,45 +161,84 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// ending is an iterator that ends by itself.
-type ending struct {
-	jetstream.MessagesContext
-	left int
+// TestAppendMovesElsewhere: going to another server ends the requests under way, and loses
+// no entry.
+func TestAppendMovesElsewhere(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	moving := make(chan struct{})
+	go func() {
+		defer close(moving)
+		for ctx.Err() == nil {
+			if err := s.js.Conn().ForceReconnect(); err != nil {
+				t.Error(err)
+			}
+			rest(ctx, 20*time.Millisecond)
+		}
+	}()
+	games := []protocol.GameID{"m1", "m2", "m3", "m4", "m5"}
+	for _, g := range games {
+		begun(t, s, g, small(t, "60+1"), 5)
+	}
+	cancel()
+	<-moving
+	gametest.Eventually(t, "a connection", s.js.Conn().IsConnected)
+	for _, g := range games {
+		if n := len(whole(t, s, g)); n != 6 {
+			t.Errorf("game %s: %d entries, want 6", g, n)
+		}
+	}
 }
 
-func (e *ending) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
-	if e.left == 0 {
-		e.Stop()
-		return nil, jetstream.ErrMsgIteratorClosed
-	}
+// failing is an iterator that fails after some messages.
+type failing struct {
+	jetstream.MessagesContext
+	left int
+	with error // nil: the next message is left out
+}
+
+func (e *failing) Next(o ...jetstream.NextOpt) (jetstream.Msg, error) {
 	e.left--
+	switch {
+	case e.left >= 0:
+	case e.with != nil:
+		return nil, e.with
+	case e.left == -1:
+		if _, err := e.MessagesContext.Next(o...); err != nil {
+			return nil, err
+		}
+	}
 	return e.MessagesContext.Next(o...)
 }
 
-// TestFollowGoesOn: a reader of a stream misses nothing if the client's iterator ends by
-// itself, before the first message or after some.
-func TestFollowGoesOn(t *testing.T) {
+// TestFollowerGoesOn: a reader of a stream misses nothing if its iterator ends by itself,
+// its consumer is lost, or a message does not arrive; before the first message or after
+// some.
+func TestFollowerGoesOn(t *testing.T) {
 	t.Parallel()
 	s := openTestStore(t)
 	begun(t, s, "first", small(t, "60+1"), 5)
 	for _, before := range []int{0, 2} {
-		from := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}
-		messages, err := openMessages(t.Context(), s.games, from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		seen, done := make(chan uint64, 100), make(chan struct{})
-		go func() {
-			defer close(done)
-			follow(ctx, s.games, from, &ending{messages, before}, func(_ jetstream.Msg, meta *jetstream.MsgMetadata) { seen <- meta.Sequence.Stream })
-		}()
-		for want := range uint64(6) {
-			if got := <-seen; got != want+1 {
-				t.Fatalf("ended after %d: entry %d, want %d", before, got, want+1)
+		for _, with := range []error{jetstream.ErrMsgIteratorClosed, jetstream.ErrNoHeartbeat, nil} {
+			w, err := openFollower(t.Context(), s.js, s.games, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+			if err != nil {
+				t.Fatal(err)
 			}
+			w.messages = &failing{w.messages, before, with}
+			ctx, cancel := context.WithCancel(t.Context())
+			seen, done := make(chan uint64, 100), make(chan struct{})
+			go func() {
+				defer close(done)
+				w.run(ctx, func(_ jetstream.Msg, meta *jetstream.MsgMetadata) { seen <- meta.Sequence.Stream })
+			}()
+			for want := range uint64(6) {
+				if got := <-seen; got != want+1 {
+					t.Fatalf("%v after %d: entry %d, want %d", with, before, got, want+1)
+				}
+			}
+			cancel()
+			<-done
 		}
-		cancel()
-		<-done
 	}
 }

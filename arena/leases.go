@@ -18,7 +18,7 @@ import (
 // room, and one for the ladder. A lease only decides which arena tries; the logs
 // decide what was done.
 type leases struct {
-	kv   jetstream.KeyValue
+	kv   bucket
 	name string
 	own  string // key of the own lease, which no other process has had
 	ttl  time.Duration
@@ -27,11 +27,12 @@ type leases struct {
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
-	// elsewhere connects to another server of the cluster, if there is one.
-	elsewhere func()
+	// elsewhere goes to another server of the cluster through which renewed succeeds, if
+	// there is one. The bucket has taken nothing since the time that it gets.
+	elsewhere func(ctx context.Context, since time.Time)
 
 	mu     sync.Mutex
-	stored time.Time // when the bucket last took a lease of ours, or we last went elsewhere
+	stored time.Time // when the bucket last took a lease of ours
 	noRoom time.Time // when the bucket last had no space
 	held   map[string]*lease
 	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
@@ -47,7 +48,7 @@ type lease struct {
 	lost     context.CancelCauseFunc
 }
 
-func newLeases(kv jetstream.KeyValue, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
+func newLeases(kv bucket, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
 	return &leases{
 		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
 		held: make(map[string]*lease), seen: make(map[string]time.Time),
@@ -67,7 +68,7 @@ func (l *leases) take(ctx context.Context, key string, lost context.CancelCauseF
 	if l.short() {
 		return fmt.Errorf("lease %s: %w", key, errNoRoomYet)
 	}
-	return l.create(ctx, key, lost)
+	return l.create(ctx, l.kv, key, lost)
 }
 
 // short reports whether the store had no room lately. The games that it could not
@@ -78,11 +79,11 @@ func (l *leases) short() bool {
 	return time.Since(l.noRoom) < 2*l.ttl
 }
 
-func (l *leases) create(ctx context.Context, key string, lost context.CancelCauseFunc) error {
+func (l *leases) create(ctx context.Context, kv jetstream.KeyValue, key string, lost context.CancelCauseFunc) error {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	began := time.Now()
-	rev, err := l.kv.Create(ctx, key, []byte(l.name))
+	rev, err := kv.Create(ctx, key, []byte(l.name))
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 		return fmt.Errorf("lease %s: %w", key, errLeased)
@@ -123,8 +124,12 @@ func (l *leases) alive() (taken uint64, ok bool) {
 func (l *leases) gone(own string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Since(l.seen[own]) > 2*l.ttl
+	return time.Since(l.seen[own]) > l.unseen()
 }
+
+// unseen is how long nobody has seen a lease that has expired: the watcher may not have
+// seen that, either.
+func (l *leases) unseen() time.Duration { return l.ttl + l.ttl/3 }
 
 // ended asks the store whether an arena has lost its own lease.
 func (l *leases) ended(ctx context.Context, own string) (bool, error) {
@@ -177,14 +182,14 @@ func (l *leases) fresh(key string) bool {
 func (l *leases) free(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Since(l.seen[key]) > 2*l.ttl && l.held[key] == nil
+	return time.Since(l.seen[key]) > l.unseen() && l.held[key] == nil
 }
 
 // ownLease begins the key of an arena's own lease; an id follows.
 const ownLease = "arena-"
 
 // takeOwn takes the own lease. An error does not matter: it is tried again.
-func (l *leases) takeOwn(ctx context.Context) { l.create(ctx, l.own, func(error) {}) }
+func (l *leases) takeOwn(ctx context.Context) { l.create(ctx, l.kv, l.own, func(error) {}) }
 
 // keep renews the leases until ctx ends.
 func (l *leases) keep(ctx context.Context) {
@@ -212,41 +217,61 @@ func (l *leases) keep(ctx context.Context) {
 		}
 		l.mu.Unlock()
 		for _, held := range all {
-			l.renew(ctx, held)
+			l.renew(ctx, l.kv, held)
 		}
-		l.leaveMinority()
 	}
 }
 
-// leaveMinority goes to another server when the bucket has taken nothing for so long that
-// this one may be cut off from the cluster: its clients stay connected, and it has no
-// stream.
-func (l *leases) leaveMinority() {
+// leaveMinority goes to another server whenever the bucket has taken nothing for so long
+// that our lease has expired, and takes it there, until ctx ends. This server hangs, or is
+// cut off from the cluster, so that its clients stay connected and it has no streams.
+func (l *leases) leaveMinority(ctx context.Context) {
+	for ctx.Err() == nil {
+		rest(ctx, l.ttl/12)
+		l.mu.Lock()
+		since := l.stored
+		cutOff := time.Since(since) >= l.ttl/2 && time.Since(l.noRoom) >= 2*l.ttl
+		l.mu.Unlock()
+		if !cutOff || !l.online() {
+			continue
+		}
+		within, cancel := context.WithTimeout(ctx, l.ttl/6)
+		here := l.renewOwn(within, l.kv)
+		cancel()
+		if !here {
+			l.elsewhere(ctx, since)
+		}
+	}
+}
+
+// renewOwn extends or takes the own lease through another connection.
+func (l *leases) renewOwn(ctx context.Context, kv jetstream.KeyValue) bool {
 	l.mu.Lock()
-	cutOff := time.Since(l.stored) >= 2*l.ttl && time.Since(l.noRoom) >= 2*l.ttl && l.elsewhere != nil
-	if cutOff {
-		l.stored = time.Now()
-	}
+	held := l.held[l.own]
 	l.mu.Unlock()
-	if cutOff {
-		l.elsewhere()
+	if held == nil {
+		return l.create(ctx, kv, l.own, func(error) {}) == nil
 	}
+	return l.renew(ctx, kv, held)
 }
 
-// renew extends one lease, if the bucket can be reached.
-func (l *leases) renew(ctx context.Context, held *lease) {
+// renew extends one lease, and reports whether the bucket took it.
+func (l *leases) renew(ctx context.Context, kv jetstream.KeyValue, held *lease) bool {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/3)
 	defer cancel()
 	began := time.Now()
-	rev, again, err := hold(ctx, l.kv, held.key, l.name, held.revision)
+	l.mu.Lock()
+	revision := held.revision
+	l.mu.Unlock()
+	rev, again, err := hold(ctx, kv, held.key, l.name, revision)
 	switch {
 	case errors.Is(err, errLost):
 		l.drop(held.key)
 		held.lost(errLost)
-		return
+		return false
 	case err != nil:
 		l.refused(held, err, began)
-		return
+		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,26 +282,33 @@ func (l *leases) renew(ctx context.Context, held *lease) {
 		held.revision, held.renewed = rev, began
 	}
 	l.stored = time.Now()
+	return true
 }
 
 // hold stores the value of a key again that was ours at a revision, and returns the new
 // one. Again reports that nobody had the key, as when it had expired. The error is
 // errLost if somebody else has it.
 func hold(ctx context.Context, kv jetstream.KeyValue, key, value string, revision uint64) (next uint64, again bool, err error) {
-	next, err = kv.Update(ctx, key, []byte(value), revision)
-	if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		return next, false, err
-	}
-	switch entry, err := kv.Get(ctx, key); {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		next, err = kv.Create(ctx, key, []byte(value))
-		return next, true, err
-	case err != nil:
-		return 0, false, err
-	case string(entry.Value()) != value:
-		return 0, false, errLost
-	default: // an earlier attempt of unknown outcome went through
-		return entry.Revision(), false, nil
+	for {
+		next, err = kv.Update(ctx, key, []byte(value), revision)
+		if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			return next, false, err
+		}
+		switch entry, failed := kv.Get(ctx, key); {
+		case errors.Is(failed, jetstream.ErrKeyNotFound):
+			next, err = kv.Create(ctx, key, []byte(value))
+			return next, true, err
+		case failed != nil:
+			return 0, false, failed
+		case string(entry.Value()) != value:
+			return 0, false, errLost
+		case entry.Revision() <= revision:
+			// A leader that is cut off refuses what does not follow an update that it could
+			// not store. Nothing has changed, and nothing was stored.
+			return 0, false, err
+		default: // an earlier attempt of unknown outcome went through
+			revision = entry.Revision()
+		}
 	}
 }
 
@@ -291,24 +323,13 @@ func (l *leases) refused(held *lease, err error, at time.Time) {
 
 // watch follows which keys are held until ctx ends.
 func (l *leases) watch(ctx context.Context) error {
-	w, err := l.kv.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(ctx, func() { w.Stop() }) // which closes Updates
-	go func() {
-		for entry := range w.Updates() {
-			if entry == nil {
-				continue // all existing keys have been seen
-			}
-			l.mu.Lock()
-			if entry.Operation() == jetstream.KeyValuePut {
-				l.seen[entry.Key()] = time.Now()
-			} else {
-				delete(l.seen, entry.Key())
-			}
-			l.mu.Unlock()
+	return l.kv.follow(ctx, func(key string, value []byte, _ uint64) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if value == nil {
+			delete(l.seen, key)
+			return
 		}
-	}()
-	return nil
+		l.seen[key] = time.Now()
+	})
 }

@@ -28,6 +28,9 @@ const (
 	// decidedAtOnce limits how many challenges one process works on at the
 	// same time.
 	decidedAtOnce = 256
+	// takeWait is how long the queue is asked for a challenge at a time. A server of a
+	// cluster that is lost takes the question with it.
+	takeWait = time.Second
 	// offersEach is how many instances of a pool are asked before the challenge
 	// waits. The queue group picks one at random each time.
 	offersEach = 3
@@ -44,7 +47,7 @@ func (a *Arena) matchmake(ctx context.Context) {
 			rest(ctx, 50*time.Millisecond)
 			continue
 		}
-		wait, cancel := context.WithTimeout(ctx, 5*time.Second)
+		wait, cancel := context.WithTimeout(ctx, takeWait)
 		msg, err := a.store.queue.Next(jetstream.FetchContext(wait))
 		cancel()
 		switch {
@@ -71,7 +74,7 @@ func (a *Arena) matchmake(ctx context.Context) {
 				a.log.Warn().Err(err).Msg("challenge queue can't be read; trying again")
 			}
 			failing = true
-			rest(ctx, time.Second)
+			rest(ctx, 250*time.Millisecond)
 			continue
 		}
 		failing = false

@@ -19,14 +19,13 @@ import (
 // costs nothing here, however long it takes. Like leases, it only decides which arena
 // tries; the logs decide what was done.
 type owners struct {
-	kv     jetstream.KeyValue
+	kv     bucket
 	leases *leases
 	log    zerolog.Logger
 
-	mu       sync.Mutex
-	known    map[string]owner  // by game, as the watcher saw it last
-	held     map[string]*owned // games of this process
-	caughtUp chan struct{}     // closed when the watcher has seen all existing keys
+	mu    sync.Mutex
+	known map[string]owner  // by game, as the watcher saw it last
+	held  map[string]*owned // games of this process
 }
 
 // owner is an entry of the bucket.
@@ -42,8 +41,8 @@ type owned struct {
 	lost      context.CancelCauseFunc
 }
 
-func newOwners(kv jetstream.KeyValue, l *leases, log zerolog.Logger) *owners {
-	return &owners{kv: kv, leases: l, log: log, known: make(map[string]owner), held: make(map[string]*owned), caughtUp: make(chan struct{})}
+func newOwners(kv bucket, l *leases, log zerolog.Logger) *owners {
+	return &owners{kv: kv, leases: l, log: log, known: make(map[string]owner), held: make(map[string]*owned)}
 }
 
 // take makes a game ours. The error is errLeased when it is another arena's that is
@@ -194,34 +193,15 @@ func (o *owners) confirm(ctx context.Context, taken uint64, g string, held *owne
 
 // watch follows the bucket until ctx ends. It returns when it has seen all keys.
 func (o *owners) watch(ctx context.Context) error {
-	w, err := o.kv.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(ctx, func() { w.Stop() }) // which closes Updates
-	go func() {
-		for entry := range w.Updates() {
-			if entry == nil {
-				close(o.caughtUp)
-				continue
-			}
-			o.mu.Lock()
-			if entry.Operation() == jetstream.KeyValuePut {
-				o.known[entry.Key()] = owner{string(entry.Value()), entry.Revision()}
-			} else {
-				delete(o.known, entry.Key())
-			}
-			o.mu.Unlock()
+	return o.kv.follow(ctx, func(g string, value []byte, revision uint64) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if value == nil {
+			delete(o.known, g)
+			return
 		}
-	}()
-	select {
-	case <-o.caughtUp:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Minute):
-		return errors.New("its keys did not come within a minute")
-	}
+		o.known[g] = owner{string(value), revision}
+	})
 }
 
 // tidy removes what arenas left that died between the end of a game and its release.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
@@ -109,4 +110,42 @@ func (o *owners) knows(g string) bool {
 	defer o.mu.Unlock()
 	_, ok := o.known[g]
 	return ok
+}
+
+// cutOff is a bucket whose leader is cut off: it refuses what does not follow an update
+// that it could not store, and its server still answers what was stored before.
+type cutOff struct{ jetstream.KeyValue }
+
+func (b cutOff) Update(context.Context, string, []byte, uint64) (uint64, error) {
+	return 0, jetstream.ErrKeyRevisionMismatch
+}
+
+// TestHold: a key that is held again was stored.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	a := leaseArena(t)
+	kv := a.store.owners
+	revision, err := kv.Create(t.Context(), "g1", []byte("arena-one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := hold(t.Context(), cutOff{kv}, "g1", "arena-one", revision); !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		t.Errorf("held by a server that is cut off: %v", err)
+	}
+	through, err := kv.Update(t.Context(), "g1", []byte("arena-one"), revision) // its answer got lost
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, again, err := hold(t.Context(), kv, "g1", "arena-one", revision); err != nil || again || next <= through {
+		t.Errorf("after an attempt of unknown outcome: revision %d, again %v, %v; want one after %d", next, again, err, through)
+	}
+	if _, _, err := hold(t.Context(), kv, "g1", "arena-two", through); !errors.Is(err, errLost) {
+		t.Errorf("another's key: %v, want %v", err, errLost)
+	}
+	if err := kv.Purge(t.Context(), "g1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, again, err := hold(t.Context(), kv, "g1", "arena-one", through); err != nil || !again {
+		t.Errorf("a key that was gone: again %v, %v", again, err)
+	}
 }

@@ -24,6 +24,9 @@ func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer
 	if !a.presence.known(from.Player, m.Instance) {
 		return protocol.AliveAnswer{Answer: refusal(protocol.UnknownPeer, "say hello first")}
 	}
+	if _, ok := a.leases.alive(); !ok && protocol.HasAlternative(a.nc) {
+		return protocol.AliveAnswer{Answer: refusal(protocol.Unavailable, "nothing can be stored now")} // perhaps another arena can
+	}
 	return protocol.AliveAnswer{Held: a.index.heldBy(from.Player, m.Instance)}
 }
 

@@ -56,6 +56,14 @@ func (r *reach) answered(sent, now time.Time) {
 	r.until = sent
 }
 
+// missed notes a lapse of which the pings know nothing: the server answered, but it was
+// cut off from others.
+func (r *reach) missed(from, to time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last, r.until = lapse{from, to}, to
+}
+
 // heardUntil returns the time up to which everything that players sent has reached
 // this process.
 func (r *reach) heardUntil() time.Time {

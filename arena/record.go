@@ -179,12 +179,11 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 // followRecords calls f for every record from a sequence on, in order, until ctx
 // ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
-	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)}
-	messages, err := openMessages(ctx, s.records, config)
+	w, err := openFollower(ctx, s.js, s.records, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)})
 	if err != nil {
 		return err
 	}
-	follow(ctx, s.records, config, messages, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(msg.Data())
 		if err != nil {
 			err = &record.DamagedError{File: "stream " + meta.Stream, Line: int(meta.Sequence.Stream), Err: fmt.Errorf("%s: %w", msg.Subject(), err)}
@@ -224,7 +223,7 @@ func Records(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects) ite
 		if stream.CachedInfo().State.Msgs == 0 {
 			return
 		}
-		err = (&store{records: stream}).followRecords(ctx, 1, func(meta *jetstream.MsgMetadata, r *record.Record, err error) {
+		err = (&store{js: js, records: stream}).followRecords(ctx, 1, func(meta *jetstream.MsgMetadata, r *record.Record, err error) {
 			if ctx.Err() == nil && !yield(r, err) || meta.NumPending == 0 {
 				cancel()
 			}

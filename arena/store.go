@@ -23,8 +23,8 @@ type store struct {
 	queue      jetstream.Consumer // of challenges
 	games      jetstream.Stream
 	records    jetstream.Stream
-	leases     jetstream.KeyValue
-	owners     jetstream.KeyValue
+	leases     bucket
+	owners     bucket
 	ladder     jetstream.KeyValue
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
@@ -46,7 +46,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	if err != nil {
 		return nil, err
 	}
-	s := &store{js: js, subjects: subjects}
+	s := &store{js: js, subjects: subjects, leases: bucket{js: js}, owners: bucket{js: js}}
 	if err := complete(ctx, js, subjects); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	if err != nil {
 		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(subjects, "challenges"), err)
 	}
-	s.leases, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+	s.leases.KeyValue, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "leases"), Description: "which arenas run", TTL: cfg.LeaseFor,
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas,
 		Storage: jetstream.FileStorage, // a restart of the server would lose a bucket in memory
@@ -98,7 +98,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	if err != nil {
 		return nil, err
 	}
-	s.owners, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+	s.owners.KeyValue, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "owners"), Description: "who referees which game",
 		LimitMarkerTTL: markerFor, Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 	})
@@ -309,51 +309,4 @@ func explain(err error) error {
 		return fmt.Errorf("%w (the arena needs a NATS account with JetStream)", err)
 	}
 	return err
-}
-
-// openMessages returns the messages of a stream, in order.
-func openMessages(ctx context.Context, stream jetstream.Stream, from jetstream.OrderedConsumerConfig) (messages jetstream.MessagesContext, err error) {
-	consumer, err := stream.OrderedConsumer(ctx, from)
-	if err == nil {
-		messages, err = consumer.Messages()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read stream %s: %w", stream.CachedInfo().Config.Name, err)
-	}
-	return messages, nil
-}
-
-// follow calls f for messages, which were opened with from, until ctx ends. If the
-// client's iterator ends by itself, as it may when the server is slow to answer while it
-// begins again after a loss, messages are opened anew after the last one seen.
-func follow(ctx context.Context, stream jetstream.Stream, from jetstream.OrderedConsumerConfig, messages jetstream.MessagesContext, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer func() { stop() }()
-	for ctx.Err() == nil {
-		msg, err := messages.Next()
-		switch {
-		case ctx.Err() != nil || errors.Is(err, nats.ErrConnectionClosed):
-			return
-		case errors.Is(err, jetstream.ErrMsgIteratorClosed):
-			rest(ctx, time.Second)
-			again, err := openMessages(ctx, stream, from)
-			switch {
-			case errors.Is(err, nats.ErrConnectionClosed):
-				return
-			case err != nil:
-				continue // messages are still closed
-			}
-			stop()
-			messages = again
-			stop = context.AfterFunc(ctx, messages.Stop)
-			continue
-		case err != nil:
-			rest(ctx, time.Second)
-			continue
-		}
-		if meta, err := msg.Metadata(); err == nil {
-			from.DeliverPolicy, from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
-			f(msg, meta)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,10 +83,11 @@ type Bot struct {
 }
 
 const (
-	silenceLimit  = 5 * time.Second  // without any answer of the platform: warn, and probe the connection
-	checkInterval = time.Second      // of the watchdog, and to join queues again
-	probeTimeout  = 2 * time.Second  // for the server to answer a ping
-	moveEvery     = 10 * time.Second // between attempts to find the platform at another server of a cluster
+	silenceLimit  = 5 * time.Second // without any answer of the platform: warn, and probe the connection
+	cutOffLimit   = time.Second     // without an answer: try the other servers of a cluster
+	checkInterval = time.Second     // of the watchdog, and to join queues again
+	checkCluster  = cutOffLimit / 4 // of the watchdog for other servers
+	probeTimeout  = 2 * time.Second // for the server to answer a ping
 	stopTimeout   = 1500 * time.Millisecond
 )
 
@@ -174,6 +176,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.launch(p)
 	}
 	wg.Go(func() { b.watchdog(alive) })
+	wg.Go(func() { b.leaveMinority(alive) })
 	wg.Go(func() { b.watchDisk(alive) })
 	if !b.deps.Guest {
 		wg.Go(func() { b.serveFleet(alive) })
@@ -385,7 +388,6 @@ func (b *Bot) Silence() time.Duration {
 // watchdog detects that the platform no longer answers although the connection is up.
 func (b *Bot) watchdog(ctx context.Context) {
 	silent := false
-	var moved time.Time // when another server was last tried
 	for sleep(ctx, checkInterval) {
 		gone := b.Silence()
 		switch {
@@ -399,14 +401,28 @@ func (b *Bot) watchdog(ctx context.Context) {
 				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
 			}
 			b.probe(ctx)
-			if protocol.HasAlternative(b.nc) && time.Since(moved) >= moveEvery {
-				moved = time.Now()
-				b.log.Warn().Str("url", b.nc.ConnectedUrlRedacted()).Msg("the platform can't be reached from this server; trying another one of the cluster")
-				if err := b.nc.ForceReconnect(); err != nil {
-					b.log.Error().Err(err).Msg("can't reconnect")
-				}
-			}
 			b.requestHellos()
+		}
+	}
+}
+
+// leaveMinority goes to another server of a cluster whenever the platform answers there
+// and not here: this server is cut off, or hangs.
+func (b *Bot) leaveMinority(ctx context.Context) {
+	for sleep(ctx, checkCluster) {
+		if b.Silence() < cutOffLimit || !protocol.HasAlternative(b.nc) {
+			continue
+		}
+		players := slices.DeleteFunc(slices.Clone(b.roster()), func(p *player) bool { return !p.known() })
+		if len(players) == 0 {
+			continue
+		}
+		from := b.nc.ConnectedUrlRedacted()
+		if protocol.MoveWhere(ctx, b.nc, func(ctx context.Context, nc *nats.Conn) bool {
+			return players[0].answeredOver(ctx, nc) && b.Silence() >= cutOffLimit
+		}) {
+			b.log.Warn().Str("url", from).Msg("the platform can't be reached from this server; going to another one of the cluster")
+			sleep(ctx, cutOffLimit) // until it answers
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/bot/policy"
@@ -290,13 +291,11 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	within, cancel := context.WithTimeout(ctx, every)
 	defer cancel()
 	sent := time.Now()
-	free := 0
-	if p.taking() {
-		free = p.bot.ledger.Free(p.need(true))
-	}
-	ans, err := p.client.Alive(within, free, p.playing())
+	ans, err := p.alive(within, p.client)
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		p.bot.noteAnswer(sent, ans.ServerTime)
+		if refusal.Code != protocol.Unavailable { // else the platform can't be played on through this server
+			p.bot.noteAnswer(sent, ans.ServerTime)
+		}
 		if refusal.Code == protocol.UnknownPeer {
 			p.RequestHello()
 		}
@@ -397,4 +396,22 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-time.After(d):
 		return true
 	}
+}
+
+// alive sends one heartbeat.
+func (p *player) alive(ctx context.Context, c *protocol.Client) (protocol.AliveAnswer, error) {
+	free := 0
+	if p.taking() {
+		free = p.bot.ledger.Free(p.need(true))
+	}
+	return c.Alive(ctx, free, p.playing())
+}
+
+// answeredOver reports whether the platform answers a heartbeat over another connection.
+func (p *player) answeredOver(ctx context.Context, nc *nats.Conn) bool {
+	ctx, cancel := context.WithTimeout(ctx, defaultHeartbeat)
+	defer cancel()
+	_, err := p.alive(ctx, p.client.Over(nc))
+	refusal, refused := errors.AsType[*protocol.Error](err)
+	return err == nil || refused && refusal.Code != protocol.Unavailable
 }

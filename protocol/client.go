@@ -36,7 +36,10 @@ type Client struct {
 const (
 	firstTry   = 500 * time.Millisecond // until a request is first repeated; doubled with each try
 	longestTry = 4 * time.Second        // the limit of that doubling
-	pause      = 250 * time.Millisecond // between a failed try and the next
+	// The limit in a cluster, where a part of it loses what was sent to it: the answer may
+	// be at hand as soon as either side has gone to another server.
+	longestElsewhere = time.Second
+	pause            = 250 * time.Millisecond // between a failed try and the next
 )
 
 // NewClient returns a client for a player. It returns an error if an id is
@@ -96,6 +99,14 @@ func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 	return other, err
 }
 
+// Over returns a client for the same player and instance on another connection.
+func (c *Client) Over(nc *nats.Conn) *Client {
+	return &Client{
+		nc: nc, subjects: c.subjects, player: c.player, instance: c.instance, secret: c.secret, header: c.header,
+		log: c.log, warned: make(map[string]time.Time),
+	}
+}
+
 // warn logs a fault in what the platform sent, at most once per logInterval, so
 // that a faulty platform can't fill the disk.
 func (c *Client) warn(what, subject string, err error) {
@@ -123,7 +134,11 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		return none, err
 	}
 	var why error // why the last complete try failed
-	for wait := firstTry; ; wait = min(2*wait, longestTry) {
+	longest := longestTry
+	if HasAlternative(c.nc) {
+		longest = longestElsewhere
+	}
+	for wait := firstTry; ; wait = min(2*wait, longest) {
 		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
@@ -136,7 +151,8 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 			}
 			c.warn("malformed answer; retrying", subject, err)
 		}
-		if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrConnectionDraining) {
+		// Going to another server ends a request with the error of a closed connection, too.
+		if c.nc.IsClosed() || errors.Is(err, nats.ErrConnectionDraining) {
 			return none, err
 		}
 		if why == nil || ctx.Err() == nil {

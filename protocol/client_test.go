@@ -332,6 +332,33 @@ func TestConnectWaits(t *testing.T) {
 	}
 }
 
+// A request under way is sent again when its connection goes to another server.
+func TestRequestMovesElsewhere(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("alice"))
+	first := true
+	platform := w.connect(w.Platform())
+	_, err := platform.Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
+		if first { // and is not answered
+			first = false
+			if err := nc.ForceReconnect(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		var req protocol.MoveRequest
+		if err := json.Unmarshal(m.Data, &req); err != nil {
+			t.Error(err)
+		}
+		m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+	})
+	w.must(err)
+	w.must(platform.Flush())
+	if ans, err := w.clientOver(nc, "alice", io.Discard).Move(w.ctx, "g1", 1, 0, "h8", ""); err != nil || ans.Ply != 1 {
+		t.Errorf("%+v %v", ans, err)
+	}
+}
+
 // While there is no connection, a request leaves nothing behind.
 func TestNothingIsQueuedWithoutAConnection(t *testing.T) {
 	nc, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", freePort(t)), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"slices"
@@ -184,10 +185,61 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-// HasAlternative reports whether the connection is to a server of a cluster, and knows
-// another one: that may reach what this one is cut off from.
+// HasAlternative reports whether the connection is to a server of a cluster, and was told
+// of another one: that may reach what this one is cut off from.
 func HasAlternative(nc *nats.Conn) bool {
-	return nc.ConnectedClusterName() != "" && len(nc.Servers()) > 1
+	return nc.ConnectedClusterName() != "" && len(explicit(nc)) > 1
+}
+
+// MoveWhere moves a connection to another server of its cluster through which works
+// succeeds, and reports whether there was one. It tries each by a connection of its own: a
+// server that accepts connections may be cut off from the others, and the present one may
+// be as good as any as long as nothing works anywhere.
+func MoveWhere(ctx context.Context, nc *nats.Conn, works func(context.Context, *nats.Conn) bool) bool {
+	here := nc.ConnectedUrl()
+	pool := explicit(nc)
+	if !slices.Contains(pool, here) {
+		pool = append(pool, here)
+	}
+	for _, i := range rand.Perm(len(pool)) {
+		if pool[i] == here || !worksOver(ctx, nc.Opts, pool[i], works) {
+			continue
+		}
+		pool[0], pool[i] = pool[i], pool[0] // the present one is taken out first, and then this one is next
+		if nc.SetServerPool(pool) == nil && nc.ForceReconnect() == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// explicit returns the URLs of the servers that a connection was told of. It learns of the
+// others again from the server that it goes to.
+func explicit(nc *nats.Conn) (urls []string) {
+	discovered := nc.DiscoveredServers()
+	for _, s := range nc.ServerPool() {
+		if s.URL != nil && !slices.Contains(discovered, s.URL.Scheme+"://"+s.URL.Host) {
+			urls = append(urls, s.URL.String())
+		}
+	}
+	return urls
+}
+
+// connectWithin bounds an attempt to connect to another server of a cluster.
+const connectWithin = time.Second
+
+// worksOver reports whether works succeeds over a connection of its own to a server.
+func worksOver(ctx context.Context, opts nats.Options, url string, works func(context.Context, *nats.Conn) bool) bool {
+	opts.Url, opts.Servers = url, nil
+	opts.AllowReconnect, opts.RetryOnFailedConnect, opts.Timeout = false, false, connectWithin
+	opts.ConnectedCB, opts.ReconnectedCB, opts.ClosedCB, opts.ReconnectErrCB = nil, nil, nil, nil
+	opts.DisconnectedErrCB, opts.AsyncErrorCB, opts.DiscoveredServersCB = nil, nil, nil
+	probe, err := opts.Connect()
+	if err != nil {
+		return false
+	}
+	defer probe.Close()
+	return works(ctx, probe)
 }
 
 // schemes are those of the URLs of NATS servers.

@@ -65,7 +65,7 @@ func (h *hub) ladder(_ context.Context, t *tab, r Request) Answer {
 		return refused(protocol.NotOffered, "there is no such ladder here")
 	}
 	for _, e := range h.arena.RunningOf(p.id) {
-		if e.Pool.Ladder() {
+		if e.Pool.Ladder() && !p.hasEnded(e.Game) {
 			return Answer{Code: protocol.Duplicate, Game: e.Game}
 		}
 	}
@@ -111,6 +111,21 @@ func (h *hub) ladderTerms(want protocol.Terms) (protocol.Terms, bool) {
 		}
 	}
 	return protocol.Terms{}, false
+}
+
+// hasEnded reports whether the person has seen the end of a game, which the index of
+// games may learn of a moment later.
+func (p *participant) hasEnded(g protocol.GameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over == g
+}
+
+// sawEnd notes the end of a game that the person has been told of.
+func (p *participant) sawEnd(g protocol.GameID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = g
 }
 
 // hasLeft reports whether a wish of the person that began then has ended.

@@ -91,6 +91,11 @@ func TestOnLadder(t *testing.T) {
 		if a := tab.ask(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Duplicate || a.Game != g {
 			t.Errorf("asked again in a game: %+v", a)
 		}
+		gw.participant(human("ann"), "").sawEnd(g) // before the index of games has
+		if a := tab.ask(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Accepted || a.Game != "" {
+			t.Errorf("asked for the next game: %+v", a)
+		}
+		tab.want(Request{T: "ladder"})
 		ann.until("off the ladder", func() bool { return ann.turns.Seeking == nil })
 		ann.want(Request{T: "resign", Game: g})
 		st = ann.state(g, "the ratings", func(st State) bool { return len(st.Ratings) == 2 && st.Ratings[*st.You] != nil })
@@ -139,9 +144,20 @@ func TestLadderSeeking(t *testing.T) {
 	other.close()
 	gametest.Eventually(t, "nobody is on the ladder", func() bool { return gw.onLadder() == 0 })
 	again := openPage(t, gw, human("ann")) // as after a reload
-	again.seek(t)
+	again.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since})
 	told(again, "the same wish", func(s *Seeking) bool { return waits(s) && s.Since.Equal(since) })
 	gametest.Eventually(t, "it is on the ladder again", func() bool { return gw.onLadder() == 1 })
+
+	again.want(Request{T: "ladder"})
+	again.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since}, protocol.Over) // as a tab that has not heard of it
+	again.seek(t)
+	third := openPage(t, gw, human("ann"))
+	told(third, "the next wish", func(s *Seeking) bool { return waits(s) && s.Since.After(since) })
+	third.seek(t)
+	third.want(Request{T: "ladder", What: "page"}) // it has been away for too long; the other has not
+	told(again, "it still", waits)
+	again.want(Request{T: "ladder", What: "page"})
+	told(again, "the end of it", none)
 
 	stranger := openPage(t, gw, "")
 	stranger.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, protocol.Denied)
@@ -308,6 +324,15 @@ func TestLadderTwoGateways(t *testing.T) {
 	}
 	ann.seek(t)
 	gametest.Eventually(t, "she is on the ladder", func() bool { return two.onLadder() == 1 })
+	rated := terms(t, "amazons/6x6", "60+1")
+	rated.Rated = true
+	offer := protocol.Offer{Kind: protocol.OfferMatch, Game: "g", Terms: *rated, Player: human("ann"), Pool: protocol.LadderPoolOf("amazons")}
+	if a := two.participant(human("ann"), "ann").offered(offer); a.Answer != protocol.Accept {
+		t.Errorf("offered on the other gateway: %+v", a)
+	}
+	if a := two.participant(human("ben"), "ben").offered(offer); a.Answer != protocol.Busy {
+		t.Errorf("offered to somebody who does not wait: %+v", a)
+	}
 	one.crash()
 	gametest.Eventually(t, "she is not", func() bool { return two.onLadder() == 0 })
 }

@@ -64,6 +64,7 @@ type participant struct {
 	expects   bool             // has an open invitation or offer; see agreements.expecting
 	seeking   *seeking         // nil unless it waits for a game of the ladder
 	stopped   time.Time        // when it ceased to
+	over      protocol.GameID  // the last game whose end it was told
 	onLadder  *protocol.Client // the instance that is paired, see pulseLadder
 	announced announced        // what onLadder has said
 	beating   bool

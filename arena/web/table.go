@@ -223,7 +223,11 @@ func (x *table) feed(t *tab) {
 		x.shown != nil && !x.shown.plays(t.ID) {
 		return
 	}
-	sub, err := t.here.client.Game(x.id, func(st protocol.State) {
+	here := t.here
+	sub, err := here.client.Game(x.id, func(st protocol.State) {
+		if st.Status == protocol.Finished {
+			here.sawEnd(st.Game)
+		}
 		x.push(&update{Snapshot: st.Snapshot, seq: st.Seq, unkept: st.Unkept, at: time.Now(), receipt: st.Receipt})
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,7 +23,10 @@ import (
 	"sparring/protocol"
 )
 
-var clusterRuns = flag.Int("cluster.runs", 0, "how often TestCluster breaks each part of a cluster of three NATS servers; 0: not at all")
+var (
+	clusterRuns   = flag.Int("cluster.runs", 0, "how often TestCluster breaks each part of a cluster of three NATS servers; 0: not at all")
+	clusterFaults = flag.String("cluster.faults", "follower-killed,leader-killed,follower-cut,leader-cut,arena-killed", "the faults of TestCluster, in order")
+)
 
 // servers is how many servers the cluster has.
 const servers = 3
@@ -83,7 +87,8 @@ func (c *cluster) start(i int) {
 		}
 	}
 	p := c.h.start(c.names[i], "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(c.port[i]), "-m", "-1",
-		"-cluster", fmt.Sprintf("nats://route:%s@127.0.0.1:%d", password("route"), c.routes[i]), "-routes", strings.Join(routes, ","), "-no_advertise")
+		"-cluster", fmt.Sprintf("nats://route:%s@127.0.0.1:%d", password("route"), c.routes[i]), "-routes", strings.Join(routes, ","), "-no_advertise",
+		"-cluster_advertise", "127.0.0.1:1") // else the servers tell each other of a way around the proxies
 	p.cmd.Dir = dir
 	p.with("SPARRING_SERVER_NAME="+c.names[i], "SPARRING_ROUTE_PASSWORD="+password("route"))
 	for _, user := range []string{"platform", "bots", "guest", "watch"} {
@@ -154,43 +159,98 @@ func (c *cluster) healthy() {
 	})
 }
 
-// timeline notes when each game moves and who referees it.
+// timeline notes when games move, stand still, and change their referees.
 type timeline struct {
-	mu    sync.Mutex
-	moves []time.Time
-	terms map[protocol.GameID]uint64
-	taken map[protocol.GameID]time.Time // when the last takeover was
+	mu     sync.Mutex
+	moves  []time.Time // of all games
+	stops  []standstill
+	last   map[protocol.GameID]time.Time // last event of each running game
+	charge []charge
+}
+
+// standstill is a time between two events of a running game.
+type standstill struct {
+	game     protocol.GameID
+	from, to time.Time
+	takeover bool // another arena took the game over at its end
+}
+
+func (s standstill) long() time.Duration { return s.to.Sub(s.from) }
+
+// charge is what a move was charged.
+type charge struct {
+	at   time.Time
+	time time.Duration
 }
 
 func (l *timeline) note(e protocol.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	if e.Kind == protocol.EventMove {
-		l.moves = append(l.moves, time.Now())
+		l.moves = append(l.moves, now)
 	}
-	if e.Kind == protocol.EventTakeover && e.Term > l.terms[e.Game] {
-		l.terms[e.Game], l.taken[e.Game] = e.Term, time.Now()
+	if e.Receipt != nil {
+		l.charge = append(l.charge, charge{now, time.Duration(e.Receipt.ChargedMS) * time.Millisecond})
+	}
+	if before, ok := l.last[e.Game]; ok {
+		l.stops = append(l.stops, standstill{e.Game, before, now, e.Kind == protocol.EventTakeover})
+	}
+	l.last[e.Game] = now
+	if e.Status == protocol.Finished {
+		delete(l.last, e.Game)
 	}
 }
 
-// pause returns the longest time without a move in any game since a moment, and the time
-// of the first takeovers and the last one after it; zero: none.
-func (l *timeline) pause(since time.Time) (longest, last time.Duration, takeovers int) {
+// cost is what a fault cost the games.
+type cost struct {
+	pause     time.Duration // the longest time without a move in any game
+	stop      standstill    // the longest of one running game
+	takeovers int
+	takeover  standstill    // the longest before a takeover
+	charged   time.Duration // the most that a move was charged
+}
+
+func (c cost) String() string {
+	round := func(d time.Duration) float64 { return d.Round(10 * time.Millisecond).Seconds() }
+	return fmt.Sprintf("no move in any game for %5.2f s, in one running game for %5.2f s; %2d takeovers, the slowest after %5.2f s; charged at most %.2f s",
+		round(c.pause), round(c.stop.long()), c.takeovers, round(c.takeover.long()), round(c.charged))
+}
+
+// since returns the cost of what happened since a moment.
+func (l *timeline) since(begun time.Time) (c cost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before := since
-	for _, at := range l.moves {
-		if at.After(since) {
-			longest, before = max(longest, at.Sub(before)), at
+	now, before := time.Now(), begun
+	for _, at := range append(slices.Clone(l.moves), now) {
+		if at.After(begun) {
+			c.pause, before = max(c.pause, at.Sub(before)), at
 		}
 	}
-	for _, at := range l.taken {
-		if at.After(since) {
-			takeovers++
-			last = max(last, at.Sub(since))
+	stops := slices.Clone(l.stops)
+	for g, from := range l.last {
+		stops = append(stops, standstill{game: g, from: from, to: now})
+	}
+	for _, s := range stops {
+		if !s.to.After(begun) {
+			continue
+		}
+		if s.long() > c.stop.long() {
+			c.stop = s
+		}
+		if s.takeover {
+			c.takeovers++
+			if s.long() > c.takeover.long() {
+				c.takeover = s
+			}
 		}
 	}
-	return longest, last, takeovers
+	for _, move := range l.charge {
+		if move.at.After(begun) {
+			c.charged = max(c.charged, move.time)
+		}
+	}
+	return c
 }
 
 // movesSince counts them.
@@ -208,7 +268,8 @@ func (l *timeline) movesSince(at time.Time) int {
 
 // TestCluster plays on three NATS servers, with two arenas and two bot processes, while
 // servers are lost and cut off and arenas killed. No game is lost, has two ends or two
-// records, or ends on time. It takes minutes, so it is run by hand: -cluster.runs 1.
+// records, or ends on time. It takes minutes, so it is run by hand: -cluster.runs 1. With
+// -artifacts -outputdir DIR the logs of all processes are kept.
 func TestCluster(t *testing.T) {
 	if *clusterRuns == 0 {
 		t.Skip("takes minutes: -cluster.runs 1 runs it")
@@ -217,8 +278,17 @@ func TestCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+*clusterRuns)*6*time.Minute)
 	t.Cleanup(cancel)
 	h.ctx = ctx
+	logs := t.ArtifactDir()
+	t.Cleanup(func() {
+		for i, p := range h.processes {
+			name := fmt.Sprintf("%02d %s.log", i, p.name)
+			if err := os.WriteFile(filepath.Join(logs, name), []byte(p.out.String()), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	c := newCluster(h)
-	line := &timeline{terms: map[protocol.GameID]uint64{}, taken: map[protocol.GameID]time.Time{}}
+	line := &timeline{last: map[protocol.GameID]time.Time{}}
 	games := &spectator{last: map[protocol.GameID]protocol.Event{}, plies: map[protocol.GameID]int{}, gaps: true, each: line.note}
 	for _, port := range c.port { // one of them may be cut off
 		games.connect(h, protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "spectator", User: "watch", Password: password("watch")})
@@ -227,7 +297,7 @@ func TestCluster(t *testing.T) {
 	arena := func(first int) *process {
 		n++
 		name := fmt.Sprintf("arena%d", n)
-		p := h.prepareArena(c.url(first), "SPARRING_ARENA_REPLICAS=3", "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_ARENA_NAME="+name)
+		p := h.prepareArena(c.url(first), "SPARRING_ARENA_REPLICAS=3", "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_PAUSE=1ms", "SPARRING_LADDER_GAMES=3", "SPARRING_ARENA_NAME="+name)
 		p.name = name
 		p.run()
 		return p
@@ -235,7 +305,8 @@ func TestCluster(t *testing.T) {
 	arenas := [2]*process{arena(1), arena(2)}
 	c.healthy()
 	for i := range 2 {
-		h.startBot(c.url(i+1), protocol.InstanceID(fmt.Sprintf("bot%d", i)), "SPARRING_SLOTS=6", "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
+		// Slow moves, so that games are always under way, and take no processor time.
+		h.startBot(c.url(i+1), protocol.InstanceID(fmt.Sprintf("bot%d", i)), "SPARRING_SLOTS=24", "SPARRING_PLAY_DELAY=100ms", "SPARRING_MATCH_ON=true", "SPARRING_MATCH_INTERVAL=1s", "SPARRING_MATCH_LONGEST=2s")
 	}
 	h.wait("games under way", func() bool { return line.movesSince(time.Time{}) > 30 })
 
@@ -246,21 +317,38 @@ func TestCluster(t *testing.T) {
 		do()
 		time.Sleep(for_)
 		h.wait(what+": moves come again", func() bool { return line.movesSince(begun.Add(for_)) > 20 })
-		longest, last, takeovers := line.pause(begun)
+		during := line.since(begun)
+		mended := time.Now()
 		mend()
 		c.healthy()
-		h.wait(what+": games end afterwards", func() bool { return games.finished() > ended })
-		t.Logf("%-24s longest pause of all games %6v; %d takeovers, the last after %v", what, longest.Round(10*time.Millisecond), takeovers, last.Round(10*time.Millisecond))
+		h.wait(what+": games end afterwards", func() bool { return games.finished() > ended && line.movesSince(mended) > 20 })
+		t.Logf("%s %-16s %v", begun.Format(time.TimeOnly), what, during)
+		t.Logf("%s %-16s %v", mended.Format(time.TimeOnly), "  mended", line.since(mended))
+	}
+	leader := func() int { return max(c.leader("sparring_games"), 0) }
+	kill := func(what string, i int) {
+		broken(what, time.Second, c.process[i].kill, func() { c.start(i) })
+	}
+	cut := func(what string, i int) {
+		broken(what, 15*time.Second, func() { c.partition(i, true) }, func() { c.partition(i, false) })
+	}
+	faults := map[string]func(what string){
+		"follower-killed": func(what string) { kill(what, (leader()+1)%servers) },
+		"leader-killed":   func(what string) { kill(what, leader()) },
+		"follower-cut":    func(what string) { cut(what, (leader()+1)%servers) },
+		"leader-cut":      func(what string) { cut(what, leader()) },
+		"arena-killed": func(what string) {
+			for i := range arenas {
+				broken(what, time.Second, arenas[i].kill, func() { arenas[i] = arena(i + 1) })
+			}
+		},
 	}
 	for range *clusterRuns {
-		follower := (max(c.leader("sparring_games"), 0) + 1) % servers
-		broken("a follower killed", time.Second, c.process[follower].kill, func() { c.start(follower) })
-		leader := max(c.leader("sparring_games"), 0)
-		broken("the leader killed", time.Second, c.process[leader].kill, func() { c.start(leader) })
-		leader = max(c.leader("sparring_games"), 0)
-		broken("the leader cut off", 15*time.Second, func() { c.partition(leader, true) }, func() { c.partition(leader, false) })
-		for i := range arenas {
-			broken("an arena killed", time.Second, arenas[i].kill, func() { arenas[i] = arena(i + 1) })
+		for what := range strings.SplitSeq(*clusterFaults, ",") {
+			if faults[what] == nil {
+				t.Fatalf("-cluster.faults: %q: want some of %v", what, slices.Sorted(maps.Keys(faults)))
+			}
+			faults[what](what)
 		}
 	}
 	if _, err := h.operator(c.url(0), "drain", "--all", "--wait"); err != nil {

@@ -191,7 +191,7 @@ export class Actions {
 			ladder && this.#button("ladder-next", "play", ".main"),
 			may.has("rematch") && this.#button("rematch", "rematch", ladder ? "" : ".main"),
 			may.has("review") && this.#button("review", "review", ".wide"),
-			playing && bot && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" } }, icon("up"), h("span")),
+			playing && bot && !ladder && h("button.wide", { type: "button", hidden: true, data: { act: "next-level" } }, icon("up"), h("span")),
 			may.has("takeback") && this.#button("takeback", "takeback"),
 			this.#button("flip", "flip"),
 		];

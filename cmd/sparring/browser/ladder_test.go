@@ -52,7 +52,7 @@ func (p *tab) fits(screen string) {
 
 // TestLadder: somebody with a phone waits on the ladder, through a reload, a lost
 // connection and a while in the pocket, meets somebody at a desk, sees the rating, asks
-// for the next game, and gets it from a bot.
+// for the next game, and gets it from a bot, although the arena has crashed meanwhile.
 func TestLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "SPARRING_LADDER_ON=true", "SPARRING_LADDER_CLOCK=1800+20", "SPARRING_LADDER_PAUSE=0s", "SPARRING_LADDER_LEVELS=true", "SPARRING_LEVELS_LADDER=true",
@@ -137,6 +137,12 @@ func TestLadder(t *testing.T) {
 	bob.see(act("ladder"))
 	bob.fits("rated before")
 
+	w.arena.kill()
+	ann.await(state + ` !== "connected"`)
+	w.arena.start(t)
+	w.healthy(t)
+	ann.connected()
+	ann.see(waits)
 	w.bots.start(t)
 	next := ann.shown()
 	if other := two.shown(); next == id || next != other {

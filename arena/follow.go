@@ -1,0 +1,149 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// follower reads a stream in order, as the client's ordered consumer does. Its consumer
+// is in the memory of one server, so that it is lost with that server, or can't be
+// reached. The ordered consumer notices that after ten seconds, and waits ten more for
+// each attempt to create another one; here both take at most two.
+type follower struct {
+	js       jetstream.JetStream
+	stream   jetstream.Stream
+	from     jetstream.ConsumerConfig // where it reads on
+	messages jetstream.MessagesContext
+	read     uint64 // messages of the present consumer
+	waiting  uint64 // messages that were there when it was opened
+}
+
+const (
+	// followHeartbeat is how often the server says that it has nothing. A follower
+	// without two of them begins again.
+	followHeartbeat = time.Second
+	// followRetry is the time between two attempts to begin again.
+	followRetry = 250 * time.Millisecond
+)
+
+// openFollower opens a stream. Of from it needs the deliver policy, with its sequence, and
+// the subjects.
+func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.Stream, from jetstream.ConsumerConfig) (*follower, error) {
+	from.AckPolicy, from.MemoryStorage, from.Replicas = jetstream.AckNonePolicy, true, 1
+	from.InactiveThreshold = 10 * storeWait // in place of its deletion
+	if from.FilterSubject == "" {
+		from.FilterSubject = ">" // the server wants one to choose the last of each subject
+	}
+	w := &follower{js: js, stream: stream, from: from}
+	return w, w.open(ctx)
+}
+
+// open creates a consumer that begins at from.
+func (w *follower) open(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	consumer, err := w.stream.CreateConsumer(within, w.from)
+	if err == nil {
+		w.messages, err = consumer.Messages(jetstream.PullHeartbeat(followHeartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	}
+	if err != nil {
+		return fmt.Errorf("read stream %s: %w", w.stream.CachedInfo().Config.Name, err)
+	}
+	w.read, w.waiting = 0, consumer.CachedInfo().NumPending
+	return nil
+}
+
+// run calls f for each message until ctx ends or the connection is closed.
+func (w *follower) run(ctx context.Context, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	for {
+		stop := context.AfterFunc(ctx, w.messages.Stop)
+		w.deliver(ctx, f)
+		stop()
+		w.messages.Stop()
+		for {
+			if ctx.Err() != nil || w.js.Conn().IsClosed() {
+				return
+			}
+			rest(ctx, followRetry)
+			if w.js.Conn().IsConnected() && w.open(ctx) == nil {
+				break
+			}
+		}
+	}
+}
+
+// deliver calls f for each message of the present consumer until that fails, or has left
+// out a message.
+func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	for {
+		msg, err := w.messages.Next()
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		meta, err := msg.Metadata()
+		if err != nil || meta.Sequence.Consumer != w.read+1 {
+			return
+		}
+		w.read++
+		w.from.DeliverPolicy, w.from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
+		f(msg, meta)
+	}
+}
+
+// bucket is a key-value bucket that can be followed.
+type bucket struct {
+	jetstream.KeyValue
+	js jetstream.JetStream
+}
+
+// follow calls f for all keys and for all later changes, until ctx ends; with a nil value
+// when a key is gone. It returns when f has seen what was there.
+func (b bucket) follow(ctx context.Context, f func(key string, value []byte, revision uint64)) error {
+	stream, err := b.js.Stream(ctx, "KV_"+b.Bucket())
+	if err != nil {
+		return err
+	}
+	w, err := openFollower(ctx, b.js, stream, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
+	if err != nil {
+		return err
+	}
+	seen := make(chan struct{})
+	caughtUp := w.waiting == 0
+	if caughtUp {
+		close(seen)
+	}
+	prefix := "$KV." + b.Bucket() + "."
+	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+		value := msg.Data()
+		if removed(msg.Headers()) {
+			value = nil
+		} else if value == nil {
+			value = []byte{}
+		}
+		f(strings.TrimPrefix(msg.Subject(), prefix), value, meta.Sequence.Stream)
+		if !caughtUp && meta.NumPending == 0 {
+			caughtUp = true
+			close(seen)
+		}
+	})
+	select {
+	case <-seen:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Minute):
+		return errors.New("its keys did not come within a minute")
+	}
+}
+
+// removed reports whether an entry of a bucket says that its key is gone: deleted, purged
+// or expired.
+func removed(h nats.Header) bool {
+	return h.Get("KV-Operation") != "" || h.Get(jetstream.MarkerReasonHeader) != ""
+}
