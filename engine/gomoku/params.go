@@ -11,8 +11,8 @@ import (
 const evalLimit search.Score = 20000
 
 // While there are at most fewStones stones, each step that one is away from the border
-// is worth inwards: the weights come from positions with more, and on an empty board
-// they would open in a corner.
+// is worth inwards, and the network is not asked: weights and network come from
+// positions with more, and on an empty board they would open in a corner.
 const (
 	fewStones = 4
 	inwards   = 40

@@ -305,7 +305,7 @@ func (a *position) drop() {
 func (a *position) Eval() search.Score {
 	sum := values(a.field.now.value)[a.toMove]
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
-	if a.net != nil {
+	if a.net != nil && a.field.board.Stones() > fewStones {
 		a.net.follow(a.nodes, a.toMove)
 		sum += a.net.value(a.toMove)
 	}
