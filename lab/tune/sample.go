@@ -124,13 +124,14 @@ func (g *Games) Digest() string {
 // games; watch is called after each game, never concurrently.
 func (g *Games) Sample(m Model, s Sampling, watch func(games int) error) ([]Position, error) {
 	weights := len(m.Names())
-	buffers := sync.Pool{New: func() any { return make([]float64, weights) }}
+	buffers := sync.Pool{New: func() any { c := make([]float64, weights); return &c }}
 	return Each(g, s, watch, func(p game.Position, mv game.Move, l Label) (out Position, ok bool, err error) {
 		if m.Captures(p, mv) {
 			return out, false, nil
 		}
-		coefficients := buffers.Get().([]float64)
-		defer buffers.Put(coefficients)
+		buffer := buffers.Get().(*[]float64)
+		defer buffers.Put(buffer)
+		coefficients := *buffer
 		worth, quiet, err := m.Coefficients(p, coefficients)
 		if err != nil || !quiet {
 			return out, false, err
