@@ -34,7 +34,7 @@ type Client struct {
 
 // Timeouts of a client.
 const (
-	firstTry   = 500 * time.Millisecond // until a request is first repeated; doubled with each try
+	firstTry   = 500 * time.Millisecond // until a request is first repeated; doubled with each try that is not answered
 	longestTry = 4 * time.Second        // the limit of that doubling
 	// The limit in a cluster, where a part of it loses what was sent to it: the answer may
 	// be at hand as soon as either side has gone to another server.
@@ -138,7 +138,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	if HasAlternative(c.nc) {
 		longest = longestElsewhere
 	}
-	for wait := firstTry; ; wait = min(2*wait, longest) {
+	for wait := firstTry; ; {
 		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
@@ -162,12 +162,24 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
 		}
 		// The platform is not there, perhaps because it restarts, or a message was lost.
+		wait = nextTry(wait, longest, err)
 		select {
 		case <-ctx.Done():
 			return none, fmt.Errorf("%s: %w", subject, errors.Join(context.Cause(ctx), why))
 		case <-time.After(pause):
 		}
 	}
+}
+
+// nextTry is how long to wait for the answer to the next try, after one that waited so
+// long and failed. Only a platform that is slow is given more time. Where nobody
+// listened there was nothing to wait for, and once somebody does, a try that is lost
+// must not cost seconds of a clock.
+func nextTry(wait, longest time.Duration, err error) time.Duration {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return min(2*wait, longest)
+	}
+	return wait
 }
 
 // request sends one request and waits for the answer. Without a connection it returns
