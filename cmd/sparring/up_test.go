@@ -279,7 +279,7 @@ func TestUpKeeps(t *testing.T) {
 	t.Setenv("SPARRING_KEEP_LOGS", "1m")
 	t.Setenv("SPARRING_WARN_PERCENT", "101")
 	err := up(t.Context(), io.Discard, f, mustClock(t, f.clock))
-	for _, want := range []string{"SPARRING_KEEP_LOGS: 1m0s: want 0 (for ever) or at least 1h", "SPARRING_WARN_PERCENT: want 0"} {
+	for _, want := range []string{"SPARRING_KEEP_LOGS: 1m0s: want 0 (for ever) or at least 1h", "SPARRING_WARN_PERCENT: 101: want 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
