@@ -2,7 +2,6 @@ package arena
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -96,6 +95,31 @@ func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream
 	}
 }
 
+// start runs in the background. It returns when f has seen what was there at the start,
+// the old messages.
+func (w *follower) start(ctx context.Context, f func(msg jetstream.Msg, meta *jetstream.MsgMetadata, old bool)) error {
+	seen := make(chan struct{})
+	old := w.waiting > 0
+	if !old {
+		close(seen)
+	}
+	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+		f(msg, meta, old)
+		if old && meta.NumPending == 0 {
+			old = false
+			close(seen)
+		}
+	})
+	select {
+	case <-seen:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Minute):
+		return fmt.Errorf("read stream %s: its last entry did not come within a minute", w.stream.CachedInfo().Config.Name)
+	}
+}
+
 // bucket is a key-value bucket that can be followed.
 type bucket struct {
 	jetstream.KeyValue
@@ -113,13 +137,8 @@ func (b bucket) follow(ctx context.Context, f func(key string, value []byte, rev
 	if err != nil {
 		return err
 	}
-	seen := make(chan struct{})
-	caughtUp := w.waiting == 0
-	if caughtUp {
-		close(seen)
-	}
 	prefix := "$KV." + b.Bucket() + "."
-	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	return w.start(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata, _ bool) {
 		value := msg.Data()
 		if removed(msg.Headers()) {
 			value = nil
@@ -127,19 +146,7 @@ func (b bucket) follow(ctx context.Context, f func(key string, value []byte, rev
 			value = []byte{}
 		}
 		f(strings.TrimPrefix(msg.Subject(), prefix), value, meta.Sequence.Stream)
-		if !caughtUp && meta.NumPending == 0 {
-			caughtUp = true
-			close(seen)
-		}
 	})
-	select {
-	case <-seen:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Minute):
-		return errors.New("its keys did not come within a minute")
-	}
 }
 
 // removed reports whether an entry of a bucket says that its key is gone: deleted, purged

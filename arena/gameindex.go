@@ -3,7 +3,6 @@ package arena
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -59,28 +58,11 @@ func (x *gameIndex) follow(ctx context.Context, js jetstream.JetStream, stream j
 	if err != nil {
 		return err
 	}
-	caughtUp := make(chan struct{})
-	read := w.waiting == 0 // what was there at the start
-	if read {
-		close(caughtUp)
-	}
-	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
-		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && read {
+	return w.start(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata, old bool) {
+		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && !old {
 			x.tell(&e, meta.Sequence.Stream)
 		}
-		if !read && meta.NumPending == 0 {
-			read = true
-			close(caughtUp)
-		}
 	})
-	select {
-	case <-caughtUp:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Minute):
-		return fmt.Errorf("read stream %s: its last entry did not come within a minute", stream.CachedInfo().Config.Name)
-	}
 }
 
 // note stores one entry of a log in the index; ok is false if it can't be read.
