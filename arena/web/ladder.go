@@ -286,9 +286,8 @@ func (p *participant) paired(o protocol.Offer, now time.Time) protocol.OfferAnsw
 	if s, present := p.hear(now); present {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		switch {
-		case s.terms.Rules != o.Terms.Rules || s.terms.Clock != o.Terms.Clock || !o.Terms.Rated || p.seeking != s,
-			s.taken != o.Game && now.Before(s.until):
+		asked := p.seeking == s && s.terms.Rules == o.Terms.Rules && s.terms.Clock == o.Terms.Clock && o.Terms.Rated
+		if another := s.taken != o.Game && now.Before(s.until); !asked || another {
 			return busy
 		}
 		s.taken, s.until = o.Game, now.Add(time.Duration(o.HoldMS)*time.Millisecond)
