@@ -10,7 +10,8 @@ import (
 // point and the four after it, in each direction, name a row of numbers for either
 // colour's view. The four rows of a point are added, divided by rowUnit/rowOne and
 // clipped to 0..rowOne; the sums of these activations over the empty points, those of
-// the side to move first, are the input of one hidden layer.
+// the side to move first, are the input of one hidden layer. There is a layer for each
+// stage of the game: the more stones, the less a pattern far from all threats is worth.
 //
 // The sums are kept up to date like the accumulator of an NNUE (Yu Nasu,
 // "Efficiently updatable neural-network-based evaluation functions for computer shogi",
@@ -52,7 +53,24 @@ type hiddenLayer struct {
 // line, as lineTable.index has it with reach 4.
 type network struct {
 	rows  [lineCodes]lanes
-	layer [2]hiddenLayer // by the side to move
+	layer [2][NetworkStages]hiddenLayer // by the side to move
+}
+
+// NetworkStages is the number of stages of the game that a network tells apart.
+const NetworkStages = 4
+
+// stageEnds has the number of stones below which a stage ends; the last one has no end.
+// About as many positions of self-play lie in each of the stages.
+var stageEnds = [NetworkStages - 1]int{16, 28, 44}
+
+// NetworkStage returns the stage of a position with so many stones.
+func NetworkStage(stones int) int {
+	for stage, end := range stageEnds {
+		if stones < end {
+			return stage
+		}
+	}
+	return NetworkStages - 1
 }
 
 // lineCodes is the number of codes of eight cells.
@@ -225,7 +243,7 @@ func (a *accumulator) applyPlain(stone gomoku.Point, changes []rowChange, before
 // value returns what the network adds to the evaluation for the side to move, in
 // 1/evalUnit.
 func (a *accumulator) value(toMove gomoku.Colour) int32 {
-	layer := &a.net.layer[toMove]
+	layer := &a.net.layer[toMove][NetworkStage(a.board.Stones())]
 	var neurons [hiddenWidth]int32
 	layer.neurons(&a.sum, toMove, &neurons)
 	sum := int64(0)

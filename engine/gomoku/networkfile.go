@@ -18,13 +18,19 @@ type NetworkWeights struct {
 	Sides []NetworkSide
 }
 
-// NetworkSide is a set of weights: rows for one colour's view, the layer for this
+// NetworkSide is a set of weights: rows for one colour's view, the layers for this
 // colour to move.
 type NetworkSide struct {
 	// Rows by the code of a line, from the lowest bits the four cells before the
 	// point, from the farthest on, and the four after it; two bits a cell: 0 empty,
 	// 1 own, 2 the other's, 3 border. Only the rows of canonical codes count.
 	Rows []NetworkRow // 1<<16
+	// Layers has one for each [NetworkStage], or one for all of them.
+	Layers []NetworkLayer
+}
+
+// NetworkLayer is the hidden layer and what it says of a position.
+type NetworkLayer struct {
 	// Weight has for each neuron those of its inputs, which are the sums of the
 	// activations, those of the own view first, divided by 16.
 	Weight [hiddenWidth][2 * viewWidth]float32
@@ -54,9 +60,10 @@ func swapped(code uint16) uint16 {
 // networkHead is what the engine reads of a network file's first line, which is JSON.
 // The rest is little-endian binary: for each side the number of its rows (uint32), its
 // rows, each with its code (uint16) and 16 numbers (int16), from the lowest code, and
-// its layer (binaryLayer).
+// its layers (binaryLayer).
 type networkHead struct {
 	Rules  string `json:"rules"`
+	Stages int    `json:"stages"` // layers of a side; none in files that are older than stages: 1
 	Digest string `json:"digest"` // SHA-256 of the rest
 }
 
@@ -86,7 +93,7 @@ const (
 )
 
 // Encode returns the weights as a network file for the rules, whose manifest, a JSON
-// object, gets "rules" and "digest". The error is for weights out of range.
+// object, gets "rules", "stages" and "digest". The error is for weights out of range.
 func (w *NetworkWeights) Encode(rules string, manifest map[string]any) ([]byte, error) {
 	class, err := classNamed(rules)
 	if err != nil {
@@ -94,6 +101,12 @@ func (w *NetworkWeights) Encode(rules string, manifest map[string]any) ([]byte, 
 	}
 	if len(w.Sides) != class.sides() {
 		return nil, fmt.Errorf("%d sides, want %d for %s rules", len(w.Sides), class.sides(), rules)
+	}
+	stages := 0
+	for i := range w.Sides {
+		if stages = len(w.Sides[i].Layers); !validStages(stages) || stages != len(w.Sides[0].Layers) {
+			return nil, fmt.Errorf("%d layers, want %d or 1, for both sides", stages, NetworkStages)
+		}
 	}
 	var body bytes.Buffer
 	put := func(v any) { binary.Write(&body, binary.LittleEndian, v) } // a bytes.Buffer never fails
@@ -122,18 +135,20 @@ func (w *NetworkWeights) Encode(rules string, manifest map[string]any) ([]byte, 
 		}
 		put(uint32(len(rows)))
 		put(rows)
-		layer, err := side.layer()
-		if err != nil {
-			return nil, err
+		for stage := range side.Layers {
+			layer, err := side.Layers[stage].binary()
+			if err != nil {
+				return nil, fmt.Errorf("stage %d: %w", stage, err)
+			}
+			put(layer)
 		}
-		put(layer)
 	}
 	sum := sha256.Sum256(body.Bytes())
 	head := map[string]any{}
 	for k, v := range manifest {
 		head[k] = v
 	}
-	head["rules"], head["digest"] = rules, hex.EncodeToString(sum[:])
+	head["rules"], head["stages"], head["digest"] = rules, stages, hex.EncodeToString(sum[:])
 	line, err := json.Marshal(head)
 	if err != nil {
 		return nil, err
@@ -141,7 +156,11 @@ func (w *NetworkWeights) Encode(rules string, manifest map[string]any) ([]byte, 
 	return append(append(line, '\n'), body.Bytes()...), nil
 }
 
-func (s *NetworkSide) layer() (l *binaryLayer, err error) {
+// validStages reports whether a side may have so many layers.
+func validStages(n int) bool { return n == 1 || n == NetworkStages }
+
+// binary returns the layer as it is in a file.
+func (from *NetworkLayer) binary() (l *binaryLayer, err error) {
 	l = new(binaryLayer)
 	whole := func(what string, x float32, unit float64, most float64) float64 {
 		v := math.Round(float64(x) * unit)
@@ -151,11 +170,11 @@ func (s *NetworkSide) layer() (l *binaryLayer, err error) {
 		return v
 	}
 	for i := range hiddenWidth {
-		for j, x := range s.Weight[i] {
+		for j, x := range from.Weight[i] {
 			l.Weight[i][j] = int16(whole("the layer", x, weightUnit, math.MaxInt16))
 		}
-		l.Bias[i] = int32(whole("the layer's bias", s.Bias[i], hiddenUnit, math.MaxInt32))
-		l.Out[i] = int32(whole("the output", s.Out[i], evalUnit, mostOut))
+		l.Bias[i] = int32(whole("the layer's bias", from.Bias[i], hiddenUnit, math.MaxInt32))
+		l.Out[i] = int32(whole("the output", from.Out[i], evalUnit, mostOut))
 	}
 	if err == nil {
 		err = l.validate()
@@ -218,22 +237,29 @@ func ReadNetworkWeights(data []byte) (rules string, w *NetworkWeights, err error
 				to.Rows[row.Code][j] = float32(x) / rowUnit
 			}
 		}
-		l := &from.layer
-		for k := range hiddenWidth {
-			for j, x := range l.Weight[k] {
-				to.Weight[k][j] = float32(float64(x) / weightUnit)
-			}
-			to.Bias[k], to.Out[k] = float32(l.Bias[k])/hiddenUnit, float32(l.Out[k])/evalUnit
+		for i := range from.layers {
+			to.Layers = append(to.Layers, from.layers[i].floats())
 		}
 		w.Sides = append(w.Sides, to)
 	}
 	return head.Rules, w, nil
 }
 
+// floats is the reverse of NetworkLayer.binary.
+func (l *binaryLayer) floats() (to NetworkLayer) {
+	for k := range hiddenWidth {
+		for j, x := range l.Weight[k] {
+			to.Weight[k][j] = float32(float64(x) / weightUnit)
+		}
+		to.Bias[k], to.Out[k] = float32(l.Bias[k])/hiddenUnit, float32(l.Out[k])/evalUnit
+	}
+	return to
+}
+
 // binarySide is a set of weights in a file.
 type binarySide struct {
-	rows  []binaryRow
-	layer binaryLayer
+	rows   []binaryRow
+	layers []binaryLayer // as many as the file has stages
 }
 
 // readNetworkFile checks a file and takes it apart.
@@ -249,9 +275,16 @@ func readNetworkFile(data []byte) (head networkHead, sides []binarySide, err err
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != head.Digest {
 		return head, nil, fmt.Errorf("%d bytes after the first line, with another digest than it says: truncated or changed", len(body))
 	}
+	if head.Stages == 0 {
+		head.Stages = 1
+	}
+	if !validStages(head.Stages) {
+		return head, nil, fmt.Errorf("%d stages: want %d or 1", head.Stages, NetworkStages)
+	}
 	rest := bytes.NewReader(body)
 	sides = make([]binarySide, class.sides())
 	for i := range sides {
+		sides[i].layers = make([]binaryLayer, head.Stages)
 		if err := sides[i].read(rest); err != nil {
 			return head, nil, fmt.Errorf("side %d: %w", i, err)
 		}
@@ -262,7 +295,7 @@ func readNetworkFile(data []byte) (head networkHead, sides []binarySide, err err
 	return head, sides, nil
 }
 
-// read reads a set of weights and checks it.
+// read reads a set of weights, with as many layers as there is room for, and checks it.
 func (s *binarySide) read(from *bytes.Reader) error {
 	var count uint32
 	if err := binary.Read(from, binary.LittleEndian, &count); err != nil {
@@ -286,10 +319,16 @@ func (s *binarySide) read(from *bytes.Reader) error {
 			}
 		}
 	}
-	if err := binary.Read(from, binary.LittleEndian, &s.layer); err != nil {
-		return fmt.Errorf("no layer: %w", err)
+	for stage := range s.layers {
+		l := &s.layers[stage]
+		if err := binary.Read(from, binary.LittleEndian, l); err != nil {
+			return fmt.Errorf("no layer of stage %d: %w", stage, err)
+		}
+		if err := l.validate(); err != nil {
+			return fmt.Errorf("stage %d: %w", stage, err)
+		}
 	}
-	return s.layer.validate()
+	return nil
 }
 
 // setSide takes one of so many sets of weights.
@@ -309,14 +348,19 @@ func (n *network) setSide(from *binarySide, side, sides int) {
 			}
 		}
 	}
-	l := &from.layer
 	for colour := side; colour < 2; colour += sides {
-		to := &n.layer[colour]
-		to.bias, to.out = l.Bias, l.Out
-		for i := range hiddenWidth {
-			for j, w := range l.Weight[i] {
-				to.weight[j/2][i][j%2] = w
-			}
+		for stage := range n.layer[colour] {
+			n.layer[colour][stage].set(&from.layers[stage%len(from.layers)])
+		}
+	}
+}
+
+// set takes the numbers of a file.
+func (l *hiddenLayer) set(from *binaryLayer) {
+	l.bias, l.out = from.Bias, from.Out
+	for i := range hiddenWidth {
+		for j, w := range from.Weight[i] {
+			l.weight[j/2][i][j%2] = w
 		}
 	}
 }

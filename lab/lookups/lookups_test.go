@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,12 @@ func randomPosition(t *testing.T, ruleSet string, stones int, rng *rand.Rand) *r
 		}
 		g := p.(*rules.Position)
 		size := g.Board().Size
+		side := size / 3 // of the square that the stones are in
+		if stones > 20 {
+			side = size - 2
+		}
 		for g.Ply() < stones && !g.Outcome().Over() {
-			at := rules.Point(rng.IntN(size/3)+size/3)*rules.Point(size) + rules.Point(rng.IntN(size/3)+size/3)
+			at := rules.Point(rng.IntN(side)+(size-side)/2)*rules.Point(size) + rules.Point(rng.IntN(side)+(size-side)/2)
 			if b := g.Board(); b.Empty(at) {
 				if err := g.Play(rules.StoneMove(at)); err != nil {
 					t.Fatal(err)
@@ -188,8 +193,13 @@ func TestValue(t *testing.T) {
 	for _, sides := range []int{1, 2} {
 		rng := rand.New(rand.NewPCG(4, uint64(sides)))
 		n := newNet(sides, rng)
-		for range 20 {
-			g := randomPosition(t, "gomoku/renju-15", 8+rng.IntN(12), rng)
+		for i := range n.sides {
+			for stage := range n.sides[i].hidden {
+				n.sides[i].hidden[stage][stage].bias++ // tells the stages apart
+			}
+		}
+		for k := range 20 {
+			g := randomPosition(t, "gomoku/renju-15", 8+2*k, rng)
 			b := g.Board()
 			got := n.value(&pass{}, &b, g.ToMove())
 			if want := naive(n, g); math.Abs(float64(got)-want) > 1e-3 {
@@ -237,7 +247,13 @@ func naive(n *net, g *rules.Position) float64 {
 		}
 	}
 	out := 0.0
-	for _, h := range n.sides[int(g.ToMove())%len(n.sides)].hidden {
+	stage := 0
+	for _, end := range []int{16, 28, 44} {
+		if g.Ply() >= end {
+			stage++
+		}
+	}
+	for _, h := range n.sides[int(g.ToMove())%len(n.sides)].hidden[stage] {
 		x := float64(h.bias)
 		for j, w := range h.weight {
 			x += float64(w) * in[j]
@@ -273,7 +289,7 @@ func TestGradient(t *testing.T) {
 			at, square *float32
 			times      float64 // steps that learn makes for a row's; 0: of the layer
 		}
-		own := n.layer(g.ToMove())
+		own := n.layer(g.ToMove(), 0)
 		var all []weight
 		for i := range own {
 			h := &own[i]
@@ -380,14 +396,18 @@ func shippedNet(t *testing.T) *net {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same numbers come back.
-	again, err := n.weights().Encode(class, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, want, _ := bytes.Cut(data, []byte("\n"))
-	if _, got, _ := bytes.Cut(again, []byte("\n")); !bytes.Equal(got, want) {
-		t.Error("the numbers of the file change when they are read and written")
+	// The same numbers come back, with a layer for each stage.
+	again := n.weights()
+	for i := range again.Sides {
+		now, was := &again.Sides[i], &w.Sides[i]
+		if !slices.Equal(now.Rows, was.Rows) {
+			t.Error("the rows of the file change when they are read and written")
+		}
+		for stage := range now.Layers {
+			if l := &was.Layers[stage%len(was.Layers)]; now.Layers[stage].Weight != l.Weight || now.Layers[stage].Bias != l.Bias {
+				t.Errorf("the layer of stage %d changes when it is read and written", stage)
+			}
+		}
 	}
 	return n
 }

@@ -13,7 +13,8 @@ import (
 // The sizes of a network.
 const (
 	width  = len(gomoku.NetworkRow{})
-	hidden = len(gomoku.NetworkSide{}.Bias)
+	hidden = len(gomoku.NetworkLayer{}.Bias)
+	stages = gomoku.NetworkStages
 	inputs = 2 * width
 	codes  = 1 << 16
 )
@@ -37,8 +38,11 @@ type neuron struct {
 // side is a set of weights, see gomoku.NetworkSide.
 type side struct {
 	rows   []row
-	hidden [hidden]neuron
+	hidden [stages]layer
 }
+
+// layer is a hidden layer, see gomoku.NetworkLayer.
+type layer [hidden]neuron
 
 // net is a network in floating point.
 type net struct{ sides []side }
@@ -57,13 +61,16 @@ func newNet(sides int, rng *rand.Rand) *net {
 			}
 		}
 		s.rows[0] = row{}
-		for k := range s.hidden {
-			h := &s.hidden[k]
+		for k := range s.hidden[0] {
+			h := &s.hidden[0][k]
 			h.output = float32(rng.NormFloat64() * 0.1)
 			for j := range h.weight {
 				h.weight[j] = float32(rng.NormFloat64() * 0.1)
 			}
 			h.clearSquares()
+		}
+		for stage := range s.hidden {
+			s.hidden[stage] = s.hidden[0]
 		}
 	}
 	return n
@@ -98,10 +105,13 @@ func from(w *gomoku.NetworkWeights, sides int) (*net, error) {
 		for c := range s.rows {
 			s.rows[c] = row{start.Rows[c], unlearnt}
 		}
-		for k := range s.hidden {
-			h := &s.hidden[k]
-			h.weight, h.bias, h.output = start.Weight[k], start.Bias[k], start.Out[k]/Scale
-			h.clearSquares()
+		for stage := range s.hidden {
+			l := &start.Layers[stage%len(start.Layers)]
+			for k := range s.hidden[stage] {
+				h := &s.hidden[stage][k]
+				h.weight, h.bias, h.output = l.Weight[k], l.Bias[k], l.Out[k]/Scale
+				h.clearSquares()
+			}
 		}
 	}
 	return n, nil
@@ -130,6 +140,7 @@ var canonical = func() *[2][codes]uint16 {
 // pass is what an evaluation leaves for the way back.
 type pass struct {
 	points []point
+	stage  int
 	sum    [2][width]float32 // of the activations, for the view of the side to move, then the other's
 	neuron [hidden]float32   // before the leak
 }
@@ -143,7 +154,7 @@ type point struct {
 
 // value evaluates a position, in units of Scale, and fills v.
 func (n *net) value(v *pass, b *rules.Board, toMove rules.Colour) float32 {
-	v.points = v.points[:0]
+	v.points, v.stage = v.points[:0], gomoku.NetworkStage(b.Stones())
 	v.sum = [2][width]float32{}
 	views := [2]*side{n.view(rules.Black), n.view(rules.White)}
 	for at := range rules.Point(b.Points) {
@@ -168,7 +179,7 @@ func (n *net) value(v *pass, b *rules.Board, toMove rules.Colour) float32 {
 		v.points = append(v.points, p)
 	}
 	out := float32(0)
-	layer := n.layer(toMove)
+	layer := n.layer(toMove, v.stage)
 	for i := range layer {
 		h := &layer[i]
 		x := h.bias
@@ -206,14 +217,14 @@ func activate(rows []row, codes *[rules.Directions]uint16, sum *[width]float32) 
 // view returns the weights that have the rows of a colour's view.
 func (n *net) view(c rules.Colour) *side { return &n.sides[int(c)%len(n.sides)] }
 
-func (n *net) layer(toMove rules.Colour) *[hidden]neuron { return &n.view(toMove).hidden }
+func (n *net) layer(toMove rules.Colour, stage int) *layer { return &n.view(toMove).hidden[stage] }
 
 // learn moves the weights against the gradient of the squared error of a position that
 // was just evaluated: chance is its winning probability, off the error of that.
 func (n *net) learn(v *pass, toMove rules.Colour, off, chance, rate float32) {
 	gradient := 2 * off * chance * (1 - chance)
 	var back [2][width]float32 // the gradient of the sums
-	layer := n.layer(toMove)
+	layer := n.layer(toMove, v.stage)
 	for i := range layer {
 		h, x := &layer[i], v.neuron[i]
 		slope := float32(1)
@@ -279,9 +290,13 @@ func (n *net) weights() *gomoku.NetworkWeights {
 		for c := range s.rows {
 			o.Rows[c] = s.rows[c].weight
 		}
-		for k := range s.hidden {
-			h := &s.hidden[k]
-			o.Weight[k], o.Bias[k], o.Out[k] = h.weight, h.bias, h.output*Scale
+		for stage := range s.hidden {
+			var l gomoku.NetworkLayer
+			for k := range s.hidden[stage] {
+				h := &s.hidden[stage][k]
+				l.Weight[k], l.Bias[k], l.Out[k] = h.weight, h.bias, h.output*Scale
+			}
+			o.Layers = append(o.Layers, l)
 		}
 		out.Sides = append(out.Sides, o)
 	}

@@ -50,6 +50,7 @@ func TestHowGamesEnd(t *testing.T) {
 		"one sees no loss": {a: saying(0.01), b: saying(0.9), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
 		"draw rule":        {a: saying(0.49), b: saying(0.51), reason: ReasonDrawRule, draw: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
 		"one sees no draw": {a: saying(0.49), b: saying(0.6), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
+		"one says nothing": {a: silent, b: saying(0.5), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
 		"table":            {a: steady, b: steady, reason: ReasonTablebase, won: true, winner: func(p game.Position) (game.Seat, bool) { return game.Second, p.Ply() == 5 }},
 		"most plies":       {a: steady, b: steady, reason: ReasonMaxPlies, draw: true, change: func(t *Terms) { t.MaxPlies = 7 }},
 	} {

@@ -115,6 +115,13 @@ func saying(chance float64) script {
 	}
 }
 
+// silent plays steadily, like a program that gives no scores.
+func silent(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+	r, _ := steady(p, l, seed)
+	r.Depth, r.Source, r.WinProb = 0, search.FromExternal, 0.5
+	return r, 0
+}
+
 // taking plays steadily and takes its time.
 func taking(d time.Duration) script {
 	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {

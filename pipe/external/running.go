@@ -303,7 +303,8 @@ func earlier(a, b time.Time) time.Time {
 // maxMultiPV is the highest line number that is read.
 const maxMultiPV = 512
 
-// onInfo records and reports the state of the search.
+// onInfo records and reports the state of the search. Of a message without a score only
+// the moves count: the score and its depth are those of the message before.
 func (r *running) onInfo(i *uci.Info) {
 	if i.Score.Unit == uci.NoScore && len(i.PV) == 0 || i.Line < 0 || i.Line > maxMultiPV {
 		return
@@ -323,6 +324,11 @@ func (r *running) onInfo(i *uci.Info) {
 	}
 	for len(r.lines) < info.Line {
 		r.lines = append(r.lines, search.Info{Line: len(r.lines) + 1, WinProb: 0.5})
+	}
+	if i.Score.Unit == uci.NoScore {
+		// Whoever sees a depth takes the chance beside it for the program's own.
+		r.lines[info.Line-1].PV = info.PV
+		return
 	}
 	r.lines[info.Line-1] = info
 	if r.report != nil {
