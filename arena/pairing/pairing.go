@@ -53,6 +53,9 @@ const (
 	sameSeat = 30
 )
 
+// varied is how long an uncertain player waits for varied opponents.
+const varied = 5 * time.Second
+
 // Remembered is how many opponents of a player count as just met, in a pool that is
 // large enough.
 const Remembered = 3
@@ -92,13 +95,15 @@ func Match(players []Player, present int, fits func(i, j int) bool) []Pair {
 // aim is the rating at which a player looks for opponents. As long as the rating is
 // uncertain, that is another one for each game, drawn from where the strength may be:
 // varied opponents place a new player, and the many who begin at one rating meet
-// across all of it.
+// across all of it. Who waits draws it nearer to the rating: two newcomers who are alone
+// have no varied opponents to wait for.
 func aim(p *Player) float64 {
 	if p.Rating.Deviation < glicko.Provisional {
 		return p.Rating.Rating
 	}
 	z := rand.New(rand.NewPCG(hash(p.ID), uint64(p.Games))).NormFloat64()
-	return p.Rating.Rating + p.Rating.Deviation*max(-2, min(z, 2))
+	left := max(0, 1-p.Wait.Seconds()/varied.Seconds())
+	return p.Rating.Rating + left*p.Rating.Deviation*max(-2, min(z, 2))
 }
 
 func hash(id protocol.PlayerID) uint64 {

@@ -193,6 +193,33 @@ func TestSeatsAndOpponents(t *testing.T) {
 	}
 }
 
+// Newcomers are not kept waiting for each other: whatever their ids, two who are alone
+// are paired within 5 s, most of them at once, and many who come together at once but
+// for an odd one.
+func TestNewcomers(t *testing.T) {
+	atOnce := 0
+	for k := range 1000 {
+		two := []Player{{ID: protocol.PlayerID(fmt.Sprint("a", k)), Rating: glicko.Start}, {ID: protocol.PlayerID(fmt.Sprint("b", k)), Rating: glicko.Start}}
+		if len(Match(two, 2, all)) == 1 {
+			atOnce++
+		}
+		two[0].Wait, two[1].Wait = 5*time.Second, 5*time.Second
+		if len(Match(two, 2, all)) != 1 {
+			t.Fatalf("%s and %s have waited for 5 s", two[0].ID, two[1].ID)
+		}
+	}
+	if atOnce < 600 {
+		t.Errorf("%d of 1000 are paired at once", atOnce)
+	}
+	var many []Player
+	for k := range 101 {
+		many = append(many, Player{ID: protocol.PlayerID(fmt.Sprint(k)), Rating: glicko.Start})
+	}
+	if n := len(Match(many, len(many), all)); n != 50 {
+		t.Errorf("%d pairs of 101", n)
+	}
+}
+
 // A new player is paired at once, against varied ratings, and soon has a rating that
 // is certain and right.
 func TestNewPlayer(t *testing.T) {
