@@ -58,9 +58,9 @@ func newLeases(kv bucket, name string, ttl time.Duration, off func(error, time.T
 // errLeased means that another arena holds the lease.
 var errLeased = errors.New("another arena holds the lease")
 
-// errNoRoomYet means that the store had no room until a moment ago, so that the
+// errNoRoomYet means that the store had no room, or did not answer, until a moment ago, so that the
 // arenas that hold leases may not have renewed them yet.
-var errNoRoomYet = errors.New("the store had no room until a moment ago")
+var errNoRoomYet = errors.New("the store had no room, or did not answer, until a moment ago")
 
 // take acquires the lease of a key. The error is errLeased when another arena holds
 // it. If the lease is lost later, lost is called with the reason.

@@ -159,13 +159,15 @@ func (a *analyst) work(gameName string, t *protocol.AnalysisTask) {
 	}
 	defer g.Close()
 	w := &analysis{task: t, pos: pos, engine: publicText(protocol.Engine(g.Describe()).String()), lines: search.NewLines(t.AnalysisRequest.Lines)}
+	begun := time.Now()
 	result, err := a.search(ctx, g, w, consider)
+	late := time.Since(begun) >= time.Duration(t.TimeMS)*time.Millisecond
 	switch {
 	case err != nil:
 		a.fail(t, err)
 	case a.working.Err() != nil:
 		t.Refuse(shuttingDown)
-	case result.Move == game.NoMove && ctx.Err() == nil:
+	case ctx.Err() == nil && (result.Move == game.NoMove || late && w.unsearched(result)):
 		t.Refuse(protocol.Refuse(protocol.CodeBusy, "the games left no core free"))
 	default:
 		t.Finish(w.final(result))
@@ -277,6 +279,12 @@ func (w *analysis) final(r search.Result) protocol.Analysis {
 	a := w.answer(w.lines.Final(r))
 	a.Nodes = int64(r.Nodes)
 	return a
+}
+
+// unsearched reports whether the result is of a search that did not even finish its
+// first iteration: its move is the first in order, its score compares nothing.
+func (w *analysis) unsearched(r search.Result) bool {
+	return r.Depth == 0 && r.Source == search.FromSearch && !opening.Running(w.pos)
 }
 
 // answer returns an answer with these lines, best first.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
@@ -221,6 +223,55 @@ func TestHintsGoFirst(t *testing.T) {
 		t.Errorf("the waiting review: %v", err)
 	}
 	gametest.Eventually(t, "all places free", f.analyst.idle)
+}
+
+// starved is a game of an analysis, the first of which gets a core too late to search
+// anything.
+type starved struct {
+	engine.Game
+	searches *atomic.Int32
+}
+
+func (g starved) Search(pos game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	if g.searches.Add(1) > 1 {
+		return g.Game.Search(pos, l, report)
+	}
+	time.Sleep(2 * scarce)
+	run, err := g.Game.Search(pos, l, nil)
+	return unsearched{run}, err
+}
+
+// unsearched is a search that was stopped in its first iteration.
+type unsearched struct{ engine.Running }
+
+func (u unsearched) Wait() search.Result {
+	r := u.Running.Wait()
+	return search.Result{Move: r.Move, PV: []game.Move{r.Move}, Source: r.Source}
+}
+
+// scarce is the time of an analysis that gets no core.
+const scarce = 300 * time.Millisecond
+
+// A search that got no time is no answer: another one is made.
+func TestAnalysisWithoutACore(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	pool := engine.NewPool(1)
+	t.Cleanup(pool.Close)
+	newGame, searches := real(t), new(atomic.Int32)
+	runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1", Pool: pool, NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
+		g, err := newGame(spec, o)
+		if strings.HasPrefix(o.ID, "analysis-") {
+			g = starved{g, searches}
+		}
+		return g, err
+	}}, func(c *Config) { c.Players = []string{string(hare) + ":xiangqi"} })
+	r := request("xiangqi/simple", "h2e2", "h9g7")
+	r.TimeMS = scarce.Milliseconds()
+	a, err := p.analyse(t.Context(), r, nil)
+	if err != nil || a.Chance == nil || a.Depth == 0 || searches.Load() < 2 {
+		t.Errorf("%+v %v after %d searches", a, err, searches.Load())
+	}
 }
 
 // Games are played to their end beside analyses that never end by themselves, on

@@ -187,7 +187,7 @@ func bookImport() *cobra.Command {
 			if out == "" {
 				return usagef("--out is required")
 			}
-			if err := checkOutput("--out", out); err != nil {
+			if err := checkOutput("--out", out, args...); err != nil {
 				return err
 			}
 			f, err := os.Open(args[0])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,7 +199,7 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	case failed > 0:
 		return fmt.Errorf("%d of %d games were not written", failed, failed+len(used))
 	case len(used) == 0 && f.player != "":
-		return fmt.Errorf("no game of player %q", f.player)
+		return fmt.Errorf("no game of player %q (have %s)", f.player, strings.Join(playersOf(games), ", "))
 	case len(used) == 0:
 		return errors.New("no games")
 	}
@@ -220,6 +221,28 @@ func pairing(r *record.Record) [2]string { return [2]string{r.Seats[0].Player, r
 // plays reports whether a player of this name or id sat on a seat of the game.
 func plays(r *record.Record, player string) bool {
 	return slices.ContainsFunc(r.Seats[:], func(s record.Seat) bool { return s.Player == player || s.Display == player })
+}
+
+// mostPlayers is how many players an error names.
+const mostPlayers = 10
+
+// playersOf returns the names of those who played most of the games, in order.
+func playersOf(all []*record.Record) []string {
+	games := map[string]int{}
+	for _, r := range all {
+		for _, s := range r.Seats {
+			games[format.Name(s)]++
+		}
+	}
+	names := slices.Sorted(maps.Keys(games))
+	slices.SortStableFunc(names, func(a, b string) int { return games[b] - games[a] })
+	switch {
+	case len(names) == 0:
+		return []string{"none"}
+	case len(names) > mostPlayers:
+		return append(names[:mostPlayers], "...")
+	}
+	return names
 }
 
 // unused returns the name, with a number before its ending if it is used.
@@ -266,6 +289,8 @@ func recordsImport(to *archive) *cobra.Command {
 			switch {
 			case damaged > 0 && good == 0:
 				return errors.New("nothing was imported")
+			case good == 0:
+				return fmt.Errorf("no games in %s", strings.Join(args, ", "))
 			case damaged > 0:
 				return fmt.Errorf("%s could not be read, %s could", count(damaged, "game", "games"), count(good, "game", "games"))
 			}

@@ -115,7 +115,7 @@ detected. Each position is taken once.`,
 			if !slices.Contains(openings.Forms(), to) {
 				return usagef("--to %.20q: want %s", to, strings.Join(openings.Forms(), ", "))
 			}
-			if err := checkOutput("--out", out); err != nil {
+			if err := checkOutput("--out", out, args...); err != nil {
 				return err
 			}
 			set, err := f.read(c, args[0])

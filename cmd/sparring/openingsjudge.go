@@ -94,7 +94,7 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	if err := checkOutput("--out", f.out); err != nil {
+	if err := checkOutput("--out", f.out, path); err != nil {
 		return err
 	}
 	read, err := f.read(c, path)

@@ -86,7 +86,7 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 	if f.concurrency < 1 {
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
-	if err := checkOutput("--annotated", f.annotated); err != nil {
+	if err := checkReplaced("--annotated", f.annotated, args...); err != nil {
 		return err
 	}
 	games, err := f.from.named(c, args)

@@ -75,7 +75,7 @@ position instead, as records analyse does, and --keep saves these searches.
 }
 
 func (f *reportFlags) run(c *cobra.Command, sources []string) error {
-	if err := f.check(); err != nil {
+	if err := f.check(sources); err != nil {
 		return err
 	}
 	games, err := f.from.all(c, sources)
@@ -109,7 +109,7 @@ func (f *reportFlags) run(c *cobra.Command, sources []string) error {
 }
 
 // check checks the flags, and sets the language.
-func (f *reportFlags) check() error {
+func (f *reportFlags) check(sources []string) error {
 	f.lang = cmp.Or(f.lang, environmentLanguage())
 	switch {
 	case f.html == "":
@@ -121,7 +121,7 @@ func (f *reportFlags) check() error {
 	case f.concurrency < 1:
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
-	if err := checkOutput("--html", f.html); err != nil {
+	if err := checkOutput("--html", f.html, sources...); err != nil {
 		return err
 	}
 	if err := checkSizes(f.hash, f.threads); err != nil {

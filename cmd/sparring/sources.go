@@ -38,7 +38,13 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 	}
 	defer f.Close()
 	head := make([]byte, 2)
-	if _, err := io.ReadFull(f, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	n, err := io.ReadFull(f, head)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF) && strings.HasSuffix(path, ".jsonl"):
+		return func(func(*record.Record, error) bool) {}, nil // nothing was written yet
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: the file is empty", path)
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, err
 	}
 	if strings.HasSuffix(path, ".zst") || bytes.Equal(head, []byte(`{"`)) { // ccgc begins with {[ or {{
@@ -81,8 +87,17 @@ func inSources(paths []string) iter.Seq2[*record.Record, error] {
 }
 
 // checkOutput checks at the start of a long run that the file of a flag can be
-// written at its end.
-func checkOutput(flag, path string) error {
+// written at its end, and that no games are lost by that: neither records nor one of
+// the sources is replaced.
+func checkOutput(flag, path string, sources ...string) error {
+	if holdsGames(path) {
+		return usagef("%s %s: has games, which would be lost; want another file", flag, path)
+	}
+	return checkReplaced(flag, path, sources...)
+}
+
+// checkReplaced is checkOutput for a file that may have the games of a run before.
+func checkReplaced(flag, path string, sources ...string) error {
 	switch dir := filepath.Dir(path); {
 	case path == "":
 		return nil
@@ -91,10 +106,33 @@ func checkOutput(flag, path string) error {
 	case !isDir(dir):
 		return usagef("%s %s: there is no folder %s", flag, path, dir)
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	if !info.Mode().IsRegular() {
 		return usagef("%s %s: is a device or the like, want a file", flag, path) // it would be replaced
 	}
+	for _, source := range sources {
+		if other, err := os.Stat(source); err == nil && os.SameFile(info, other) {
+			return usagef("%s %s: is what is read; want another file", flag, path)
+		}
+	}
 	return nil
+}
+
+// holdsGames reports whether a file is one of records, or the result file of a match.
+func holdsGames(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := io.ReadFull(f, head)
+	head = head[:n]
+	return bytes.HasPrefix(head, []byte(`{"match":`)) || bytes.HasPrefix(head, []byte(`{"`)) && bytes.Contains(head, []byte(`"seats":`)) ||
+		strings.HasSuffix(path, ".jsonl.zst")
 }
 
 // isDir reports whether a path is that of a folder.

@@ -84,7 +84,7 @@ outside of the group, with the same winning chances at the same time of the game
 }
 
 func (f *weaknessFlags) run(c *cobra.Command, sources []string) error {
-	limits, err := f.check()
+	limits, err := f.check(sources)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (f *weaknessFlags) run(c *cobra.Command, sources []string) error {
 	return f.print(c.OutOrStdout(), found)
 }
 
-func (f *weaknessFlags) check() (l search.Limits, err error) {
+func (f *weaknessFlags) check(sources []string) (l search.Limits, err error) {
 	switch {
 	case f.player == "":
 		return l, usagef("--player is required: a name, as records list prints it")
@@ -145,7 +145,7 @@ func (f *weaknessFlags) check() (l search.Limits, err error) {
 		}
 		l = search.Limits{Nodes: m.Nodes, Depth: m.Depth, Hard: m.Clock.Period, Threads: f.threads}
 	}
-	if err := cmp.Or(checkOutput("--positions", f.positions), checkOutput("--control", f.control)); err != nil {
+	if err := cmp.Or(checkOutput("--positions", f.positions, sources...), checkOutput("--control", f.control, sources...)); err != nil {
 		return l, err
 	}
 	return l, checkSizes(f.hash, f.threads)
@@ -163,7 +163,7 @@ func (f *weaknessFlags) ofPlayer(games []*record.Record) (own []*record.Record, 
 	}
 	switch {
 	case len(own) == 0:
-		return nil, fmt.Errorf("no finished game of player %q", f.player)
+		return nil, fmt.Errorf("no finished game of player %q (have %s)", f.player, strings.Join(playersOf(games), ", "))
 	case len(kinds) > 1:
 		return nil, usagef("--game is required: %q has games of %d kinds", f.player, len(kinds))
 	}

@@ -75,7 +75,7 @@ func planOf(dir string, games int, build string, decide func(p *Pair, b match.Bo
 	p := Plan{Name: "test", Title: "Test", Dir: dir, Concurrency: 1, Versions: map[string]Version{},
 		Worker: func() (Worker, error) { return scripted{decide}, nil }}
 	terms := match.Terms{V: match.FileVersion, ID: "m1", Game: "amazons", Rules: "amazons/6x6", Labels: names, Kind: match.RoundRobin, Openings: "none",
-		PatienceMS: 1000, HashMB: 1, Threads: 1}
+		Event: "Cup {year}", PatienceMS: 1000, HashMB: 1, Threads: 1}
 	for _, n := range names {
 		spec := "uci:./" + n
 		terms.Players = append(terms.Players, spec)
@@ -119,6 +119,9 @@ func TestNights(t *testing.T) {
 	s := night(t, planOf(dir, 4, "1", aWins))
 	if s.State != Done || s.Games != 12 || s.Total != 12 || s.New != 12 || s.Since != nil || len(s.Strength)+len(s.Players)+len(s.Old)+len(s.Faults) > 0 {
 		t.Errorf("first night: %+v", s)
+	}
+	if got := s.Matches[0].Event; got != "Cup" {
+		t.Errorf("the match is of %q", got)
 	}
 	if p := s.Tables[0].Players[0]; p.Player != "a" || p.Wins != 8 || p.Pairs != (elo.Pairs{4: 4}) {
 		t.Errorf("first: %+v", p)

@@ -13,6 +13,7 @@ import (
 
 	"sparring/engine"
 	"sparring/lab/elo"
+	"sparring/lab/event"
 	"sparring/lab/match"
 )
 
@@ -290,7 +291,8 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 		s.Strength = append(s.Strength, change)
 	}
 	if n := len(s.Matches); n == 0 || s.Matches[n-1].Name != m.Match {
-		s.Matches = append(s.Matches, OfMatch{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: m.Terms.Event})
+		title := event.TitleAt(m.Terms.Event, time.Time{}) // its games may be of several years
+		s.Matches = append(s.Matches, OfMatch{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
 	}
 	of := &s.Matches[len(s.Matches)-1]
 	of.Games += min(st.Games, total)

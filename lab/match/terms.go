@@ -106,8 +106,11 @@ func (t *Terms) Validate() error {
 	if t.MarginMS < 0 || t.PatienceMS <= 0 {
 		bad("margin %d ms, patience %d ms: want a margin of at least 0 and a positive patience", t.MarginMS, t.PatienceMS)
 	}
-	if t.MoveMS < 0 || t.MoveMS > 0 && !t.Limit.Clock.Traits().Saves {
-		bad("%d ms for a move: want a limit besides a clock for the game, such as 180", t.MoveMS)
+	if t.MoveMS < 0 {
+		bad("%d ms for a move: want 0 (no limit) or more", t.MoveMS)
+	}
+	if t.MoveMS > 0 && !t.Limit.Clock.Traits().Saves {
+		bad("at most %v for a move besides %s: want a clock for the whole game, such as 180, or no longest move", time.Duration(t.MoveMS)*time.Millisecond, t.Limit)
 	}
 	if t.HashMB < 1 || t.Threads < 1 {
 		bad("%d MiB of hash, %d threads: want at least 1", t.HashMB, t.Threads)

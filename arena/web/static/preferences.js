@@ -3,19 +3,10 @@
 
 import { dialog } from "./dialog.js";
 import { h } from "./dom.js";
-import { change, settings } from "./settings.js";
+import { change, choices, settings } from "./settings.js";
 import { signal } from "./sound.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
-
-/** Choices by setting, in the order of the dialog. */
-const choices = {
-	language: ["auto", "zh", "en"],
-	theme: ["auto", "light", "dark"],
-	pieces: ["characters", "pictures"],
-	notation: ["auto", "native", "wxf", "coordinates"],
-	input: ["auto", "tap", "confirm", "aim"],
-};
 
 const switches = /** @type {const} */ (["sound", "vibration", "premove", "spoken"]);
 

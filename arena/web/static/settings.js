@@ -14,6 +14,15 @@
  * @property {boolean} spoken speaks the moves by the live region
  */
 
+/** Choices by setting, in the order of the dialog; the first is the usual one. */
+export const choices = {
+	language: ["auto", "zh", "en"],
+	theme: ["auto", "light", "dark"],
+	pieces: ["characters", "pictures"],
+	notation: ["auto", "native", "wxf", "coordinates"],
+	input: ["auto", "tap", "confirm", "aim"],
+};
+
 /** @type {Settings} */
 const usual = {
 	language: "auto", theme: "auto", pieces: "characters", notation: "auto", input: "auto",
@@ -47,11 +56,23 @@ export function store(name, value) {
 	}
 }
 
-/** @type {Settings} */
-export const settings = { ...usual };
-for (const [key, value] of Object.entries(stored("settings"))) {
-	if (key in usual && typeof value === typeof (/** @type {any} */ (usual)[key])) /** @type {any} */ (settings)[key] = value;
+/**
+ * kept reads the settings. Another version of the page may have stored choices that
+ * this one lacks: those are as usual.
+ * @returns {Settings}
+ */
+function kept() {
+	const read = /** @type {any} */ ({ ...usual });
+	const values = /** @type {Record<string, string[]>} */ (choices);
+	for (const [key, value] of Object.entries(stored("settings"))) {
+		if (!Object.hasOwn(usual, key)) continue;
+		if (Object.hasOwn(values, key) ? values[key].includes(value) : typeof value === typeof read[key]) read[key] = value;
+	}
+	return read;
 }
+
+/** @type {Settings} */
+export const settings = kept();
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
@@ -97,7 +118,7 @@ export function apply() {
 // Another tab has changed them.
 addEventListener("storage", (e) => {
 	if (e.key !== "settings") return;
-	Object.assign(settings, usual, stored("settings"));
+	Object.assign(settings, kept());
 	apply();
 	for (const f of listeners) f();
 });

@@ -140,6 +140,26 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// TestForeignSettings: choices that this version of the page does not know, from
+// another one on the device or in another tab, are as usual; the others hold.
+func TestForeignSettings(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "guest", phone, w.at)
+	const foreign = `void localStorage.setItem("settings", JSON.stringify({theme: "sepia", notation: "braille", pieces: 3, premove: "yes", toString: "x", language: %q}))`
+	p.open("/")
+	eval[any](p.tab, fmt.Sprintf(foreign, "en"))
+	p.begin("xiangqi")
+	p.move("h2e2")
+	if got := eval[string](p.tab, `document.querySelector('[data-ply="1"]').textContent`); got != "C2=5" {
+		t.Errorf("the move is shown as %q", got)
+	}
+	second := p.newTab("second")
+	second.open("/")
+	eval[any](second, fmt.Sprintf(foreign, "zh"))
+	p.await(`document.querySelector('[data-ply="1"]').textContent === "炮二平五"`)
+}
+
 // TestWords: the scripts write clocks and rules as the server's pages do.
 func TestWords(t *testing.T) {
 	t.Parallel()
