@@ -2,17 +2,21 @@ package arena
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -122,6 +126,66 @@ func TestStoppedServer(t *testing.T) {
 	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	runArena(t, p, quick())
 	stopped(t, p, p.Signal)
+}
+
+// An arena that is stopped for longer than its lease has lost its games to another one.
+// When it goes on, it rules on them no more, and tells nobody what it knew of them.
+func TestStoppedArenaHasLostItsGames(t *testing.T) {
+	t.Parallel()
+	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Port: embedded.RandomPort, Log: zerolog.Nop(), Players: []protocol.PlayerID{"ann", "bob"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	first := startArenaProcess(t, srv.URL(), srv.Password("platform"))
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		slow(p, 200*time.Millisecond)
+	}
+	g := ann.challenge("bob", small(t, "3+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	second := runArena(t, srv, quick())
+	var told struct {
+		sync.Mutex
+		latest uint64 // the highest sequence of a state
+		old    []uint64
+	}
+	sub, err := arenatest.Connect(t, srv.Platform()).Subscribe(second.server.Subjects().ToGame("*", g), func(msg *nats.Msg) {
+		var st protocol.State
+		if err := json.Unmarshal(msg.Data, &st); err != nil {
+			t.Error(err)
+		}
+		told.Lock()
+		defer told.Unlock()
+		if told.latest = max(told.latest, st.Seq); st.Seq < told.latest {
+			told.old = append(told.old, st.Seq)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Unsubscribe()
+	arenatest.Signal(t, first, syscall.SIGSTOP)
+	time.Sleep(stopLonger)
+	gametest.Eventually(t, "the game is taken over", func() bool {
+		e, _, err := second.store.lastEvent(t.Context(), g)
+		return err == nil && e.Term == 2
+	})
+	arenatest.Signal(t, first, syscall.SIGCONT)
+	if st := ann.until(g, "the end", finished); st.Outcome.Reason != game.NoMoves {
+		t.Errorf("the game ended by %s", st.Outcome.Reason)
+	}
+	time.Sleep(2 * quick().LeaseFor) // the first has noticed
+	for _, e := range whole(t, second.store, g) {
+		if e.Term > 2 {
+			t.Errorf("entry %d is of term %d", e.Index, e.Term)
+		}
+	}
+	told.Lock()
+	defer told.Unlock()
+	if len(told.old) > 0 {
+		t.Errorf("states of entries %v were told after that of a later one", told.old)
+	}
 }
 
 // Lapses are found by the answers to pings alone.

@@ -87,6 +87,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		longest = 250 * time.Millisecond // players wait for a new leader, which refuses nothing
 	}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, longest) {
+		began := time.Now()
 		ack, err := j.store.publish(ctx, subject, data, j.last)
 		if err == nil {
 			j.last, j.doubt = ack.Sequence, nil
@@ -105,7 +106,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		switch {
 		case j.store.js.Conn().IsClosed(): // the error says so as well when going to another server
 			return fmt.Errorf("append to %s: %w", subject, err)
-		case !full(err) && !j.store.off(err):
+		case !full(err) && !j.store.off(err, began):
 			refused = time.Time{}
 		case refused.IsZero():
 			refused = time.Now()
@@ -155,8 +156,8 @@ func full(err error) bool {
 // off reports whether a single server has switched off JetStream or a stream
 // does not answer, as happens when the disk is full. Then no other arena can
 // store either. In a cluster another arena may be able to, and a referee that
-// can't store has to be replaced.
-func (s *store) off(err error) bool {
+// can't store has to be replaced. The error is that of a request since a time.
+func (s *store) off(err error, since time.Time) bool {
 	nc := s.js.Conn()
 	if !nc.IsConnected() || nc.ConnectedClusterName() != "" {
 		return false
@@ -167,8 +168,9 @@ func (s *store) off(err error) bool {
 		return true
 	case errors.Is(err, context.DeadlineExceeded):
 		// If the server itself is slow, another referee may get through where
-		// this one did not.
-		return nc.FlushTimeout(storeWait/4) == nil
+		// this one did not. If it hung, or this process did, the request or its answer
+		// may have been lost with that.
+		return (s.lapsed == nil || !s.lapsed(since, time.Now())) && nc.FlushTimeout(storeWait/4) == nil
 	}
 	return false
 }

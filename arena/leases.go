@@ -23,7 +23,7 @@ type leases struct {
 	own  string // key of the own lease, which no other process has had
 	ttl  time.Duration
 	log  zerolog.Logger
-	off  func(error) bool // store.off
+	off  func(error, time.Time) bool // store.off
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
@@ -48,7 +48,7 @@ type lease struct {
 	lost     context.CancelCauseFunc
 }
 
-func newLeases(kv bucket, name string, ttl time.Duration, off func(error) bool, online func() bool, log zerolog.Logger) *leases {
+func newLeases(kv bucket, name string, ttl time.Duration, off func(error, time.Time) bool, online func() bool, log zerolog.Logger) *leases {
 	return &leases{
 		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
 		held: make(map[string]*lease), seen: make(map[string]time.Time),
@@ -174,7 +174,12 @@ func (l *leases) fresh(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	held := l.held[key]
-	return held != nil && (time.Since(held.renewed) < l.ttl || time.Since(held.noRoom) < l.ttl)
+	return held != nil && held.holds(time.Now(), l.ttl)
+}
+
+// holds reports whether no other arena can hold the lease at a time.
+func (held *lease) holds(at time.Time, ttl time.Duration) bool {
+	return at.Sub(held.renewed) < ttl || at.Sub(held.noRoom) < ttl
 }
 
 // free reports whether no arena seems to hold the key. It may be wrong for a
@@ -312,12 +317,17 @@ func hold(ctx context.Context, kv jetstream.KeyValue, key, value string, revisio
 	}
 }
 
-// refused notes that a renewal failed because the disk is full.
+// refused notes that a renewal failed because the disk is full. A lease that had expired
+// before may be another arena's, which took it while there was room.
 func (l *leases) refused(held *lease, err error, at time.Time) {
-	if full(err) || l.off(err) {
-		l.mu.Lock()
-		held.noRoom, l.noRoom = at, at
-		l.mu.Unlock()
+	if !full(err) && !l.off(err, at) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noRoom = at
+	if held.holds(at, l.ttl) {
+		held.noRoom = at
 	}
 }
 

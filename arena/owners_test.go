@@ -87,6 +87,27 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// A lease that had expired when the store had no more room may be another arena's.
+func TestExpiredBeforeNoRoom(t *testing.T) {
+	t.Parallel()
+	l := &leases{ttl: time.Minute, held: make(map[string]*lease)}
+	noSpace := &jetstream.APIError{ErrorCode: codeResources}
+	now := time.Now()
+	for renewed, fresh := range map[time.Duration]bool{-90 * time.Second: true, -3 * time.Minute: false} {
+		held := &lease{key: "k", renewed: now.Add(renewed)}
+		l.held["k"] = held
+		for at := -45 * time.Second; at < 0; at += 20 * time.Second {
+			l.refused(held, noSpace, now.Add(at))
+		}
+		if l.fresh("k") != fresh {
+			t.Errorf("renewed %v ago, refused since 45 s: fresh %v", -renewed, !fresh)
+		}
+		if !l.short() {
+			t.Error("the store seems to have room")
+		}
+	}
+}
+
 // What a dead arena left of games that have ended is removed.
 func TestTidyOwners(t *testing.T) {
 	t.Parallel()

@@ -72,6 +72,16 @@ func (r *reach) heardUntil() time.Time {
 	return r.until
 }
 
+// longLapse is the shortest lapse in which an answer may be lost: with it, a connection may
+// have been given up.
+const longLapse = storeWait / 4
+
+// lapsed reports whether there was a long lapse since a time, or is one.
+func (r *reach) lapsed(since, now time.Time) bool {
+	l := r.lapse(now)
+	return l.to.After(since) && l.to.Sub(l.from) >= longLapse
+}
+
 // lapse returns the lapse under way, or the last one.
 func (r *reach) lapse(now time.Time) lapse {
 	r.mu.Lock()

@@ -150,7 +150,18 @@ func (r *referee) checkLapse() {
 	r.quiet.Store(nil)
 	r.log.Warn().Dur("ms", l.to.Sub(l.from)).Msg("players could not reach this process: the clock resumes when the seat to act sends a heartbeat")
 	r.game.Suspend(now, now)
-	r.sendStates()
+	r.repeatStates()
+}
+
+// repeatStates sends both players the state that the last entry of the log left, which
+// another referee may have continued meanwhile: while that is not excluded, nobody is told,
+// and the states are sent as soon as it is.
+func (r *referee) repeatStates() {
+	if r.owns() {
+		r.sendStates()
+		return
+	}
+	r.sentAt = [2]time.Time{}
 }
 
 // leave cleans up at the end of the goroutine.
@@ -228,7 +239,7 @@ func (r *referee) store(event *protocol.Event) error {
 		if !errors.Is(err, errSpace) {
 			return err
 		}
-		if r.a.owners.fresh(string(r.id)) || r.a.store.off(err) {
+		if r.a.owners.fresh(string(r.id)) || r.a.store.off(err, time.Now()) {
 			r.catchUpAt = time.Now().Add(time.Second)
 			r.a.metrics.unkept.Inc()
 			r.a.unkept.Add(1)
@@ -278,7 +289,7 @@ func (r *referee) checkOffline(now time.Time) bool {
 	}
 	if was && !r.game.Over() {
 		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock resumes when the seat to act sends a heartbeat")
-		r.sendStates()
+		r.repeatStates()
 	}
 	return false
 }
@@ -296,7 +307,7 @@ func (r *referee) expire() {
 	event := r.game.Expire(time.Now())
 	r.apply(event, protocol.ActAnswer{})
 	if event == nil && before == nil && !r.game.Over() {
-		r.sendStates() // a stopped clock may run again
+		r.repeatStates() // a stopped clock may run again
 	}
 }
 
@@ -400,6 +411,9 @@ func (r *referee) tick() {
 			r.storeRecord(now)
 		}
 		return
+	}
+	if !r.owns() {
+		return // the seats are its owner's to watch
 	}
 	q := &quiet{until: now.Add(maxResend)}
 	calm := len(r.unlogged) == 0

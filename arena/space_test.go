@@ -443,14 +443,27 @@ func TestSlowIsNotFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent := fmt.Errorf("append: %w", context.DeadlineExceeded)
-	if !a.store.off(silent) {
+	if !a.store.off(silent, time.Now()) {
 		t.Error("a silent stream on a quick server does not count as full")
 	}
-	if a.store.off(errors.New("anything else")) {
+	if a.store.off(errors.New("anything else"), time.Now()) {
 		t.Error("any error counts as a full disk")
 	}
+	lapses := &reach{}
+	a.store.lapsed = lapses.lapsed
+	for _, test := range []struct {
+		ended, asked time.Duration // before now
+		off          bool
+	}{{time.Second, 2 * time.Second, false}, {2 * time.Second, time.Second, true}} {
+		lapses.missed(time.Now().Add(-time.Hour), time.Now().Add(-test.ended))
+		lapses.until = time.Now().Add(time.Hour) // none is under way
+		if off := a.store.off(silent, time.Now().Add(-test.asked)); off != test.off {
+			t.Errorf("asked %v ago, with a lapse that ended %v ago: %v, want %v", test.asked, test.ended, off, test.off)
+		}
+	}
+	a.store.lapsed = nil
 	gate.shut.Lock()
-	if a.store.off(silent) {
+	if a.store.off(silent, time.Now()) {
 		t.Error("a slow server counts as full")
 	}
 	gate.shut.Unlock()

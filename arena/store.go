@@ -28,6 +28,8 @@ type store struct {
 	ladder     jetstream.KeyValue
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
+
+	lapsed func(since, now time.Time) bool // see reach.lapsed; nil before the arena runs
 }
 
 // storeWait bounds every single request to JetStream.

@@ -94,6 +94,9 @@ func (h *hub) ladder(_ context.Context, t *tab, r Request) Answer {
 	p.mu.Lock()
 	p.onLadder = client
 	p.seeking = &seeking{terms: terms, since: now.UTC(), heard: now, slot: slot}
+	if !r.Since.IsZero() && r.Since.Before(now) {
+		p.seeking.since = r.Since // by another gateway, or by this one before it was restarted
+	}
 	p.mu.Unlock()
 	t.waits.Store(true)
 	h.lobbies.refresh(p.id)

@@ -337,6 +337,41 @@ func TestLadderTwoGateways(t *testing.T) {
 	gametest.Eventually(t, "she is not", func() bool { return two.onLadder() == 0 })
 }
 
+// TestLadderRestart: who waited on a gateway that has died waits on another since the same
+// moment.
+func TestLadderRestart(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, withLadder(), nil)
+	ann := openPage(t, gw, human("ann"))
+	ann.seek(t)
+	var since time.Time
+	waits := func() bool {
+		if s := ann.turns.Seeking; s != nil {
+			since = s.Since
+		}
+		return !since.IsZero()
+	}
+	ann.until("what it waits for", waits)
+	before := since
+	gw.crash()
+
+	next := startGateway(t, srv, withLadder(), nil)
+	ann = openPage(t, next, human("ann"))
+	ann.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: before})
+	since = time.Time{}
+	if ann.until("the same wish", waits); !since.Equal(before) {
+		t.Errorf("waits since %v, before the restart %v", since, before)
+	}
+	ann.want(Request{T: "ladder"})
+	future := time.Now().Add(time.Hour) // by the clock of another machine
+	ann.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: future})
+	since = time.Time{}
+	if ann.until("another wish", waits); !since.Before(future) {
+		t.Errorf("waits since %v, which is to come", since)
+	}
+}
+
 // TestLadderPools: a person is paired as the ladder's settings and the bots say.
 func TestLadderPools(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,6 @@ type worker struct {
 	scores         [MaxPly]Score // of finished iterations
 	verifyingUntil int           // no null move before this ply: one is being verified
 
-	root     []rootMove
 	finished int // iterations
 	stable   int // the latest of them with the same best move
 	source   string
@@ -41,11 +40,15 @@ type stack struct {
 	pickers  [2 * (MaxPly + 2)]picker        // one for each node in progress: several may stand at one ply
 	searched [2 * (MaxPly + 2)]searchedMoves // as for pickers
 	top      int                             // pickers in use
+	root     []rootMove
 }
 
-// reset leaves nothing of an earlier search but the pickers' buffers.
+// reset leaves nothing of an earlier search but the buffers of the pickers and of the
+// root moves, of which Amazons has up to 2,000.
 func (st *stack) reset() {
 	st.top = 0
+	clear(st.root)
+	st.root = st.root[:0]
 	for i := range st.lines {
 		st.lines[i] = line{eval: noEval}
 	}

@@ -35,7 +35,7 @@ func New(p game.Position) (search.Position, error) {
 	}
 	b := x.Board().Clone()
 	a := &position{board: b, rules: x.RuleSet(), root: len(b.States()), eval: shipped}
-	a.accumulators = append(make([]accumulator, 0, search.MaxPly+64), a.eval.accumulate(b))
+	a.accumulators = []accumulator{a.eval.accumulate(b)}
 	for _, c := range []byte(a.rules.Name()) {
 		a.salt = game.Zobrist(a.salt, uint64(c))
 	}
@@ -147,10 +147,11 @@ func (p *position) Pass() { p.board.Pass() }
 // Unpass implements search.Position.
 func (p *position) Unpass() { p.board.Unpass() }
 
-// Clone implements search.Position.
+// Clone implements search.Position. Searches clone the position that they are of, so
+// there is room for their lines.
 func (p *position) Clone() search.Position {
 	c := *p
-	c.board = p.board.Clone()
-	c.accumulators = append(make([]accumulator, 0, cap(p.accumulators)), p.accumulators...)
+	c.board = p.board.CloneWithRoom(search.MaxPly + 64)
+	c.accumulators = append(make([]accumulator, 0, search.MaxPly+64), p.accumulators...)
 	return &c
 }

@@ -91,12 +91,14 @@ func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)])
 // King returns the square of c's king.
 func (b *Board) King(c Color) Square { return b.king[c&1] }
 
-// Clone returns an independent copy that includes the states.
-func (b *Board) Clone() *Board {
+// Clone returns an independent copy that includes the states, with room for a few more.
+func (b *Board) Clone() *Board { return b.CloneWithRoom(8) }
+
+// CloneWithRoom is Clone with room for so many more states: a search needs it for its
+// lines, and most other copies are for a move or two.
+func (b *Board) CloneWithRoom(states int) *Board {
 	c := *b
-	// The capacity is enough for a search, so that Do seldom has to grow it.
-	c.states = make([]State, len(b.states), len(b.states)+256)
-	copy(c.states, b.states)
+	c.states = append(make([]State, 0, len(b.states)+states), b.states...)
 	return &c
 }
 

@@ -241,6 +241,11 @@ func (c *conversation) readLines() (*answer, error) {
 		if info != nil && c.phase != restarting {
 			c.r.onInfo(info)
 		}
+		if a != nil && a.claim {
+			c.p.claimed(line)
+			c.r.game.incidents.add("the engine claimed %q; by the rules the game goes on, so it is asked for its move", clip(line))
+			continue
+		}
 		if a == nil {
 			continue
 		}

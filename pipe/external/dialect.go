@@ -41,7 +41,8 @@ type answer struct {
 	line         string // as received
 	move, ponder string // in our notation; unreadable moves are left as received
 	resign, draw bool   // resigns, or offers a draw with the move
-	invalid      string // why it is not a move, if so: "no move", a claim
+	claim        bool   // claims a result, and does not end the search: the move may still come
+	invalid      string // why it is not a move, if so: "no move"
 }
 
 // searchLimits are the limits of a search as the program is told them.

@@ -228,6 +228,7 @@ func (e *Engine) keep(p *program) {
 		return
 	}
 	p.board, p.began, p.noted = nil, false, nil
+	p.claimed("")
 	e.idle = append(e.idle, p)
 }
 

@@ -31,6 +31,7 @@ type process struct {
 	mu     sync.Mutex
 	why    *engine.Fault // why it was killed
 	sent   string        // the last line sent
+	claim  string        // the last result that it claimed in a game that went on
 	reaped bool          // its process id may be reused
 }
 
@@ -182,7 +183,7 @@ func (p *process) fail(kind engine.FaultKind, format string, args ...any) {
 // received; nil while it runs.
 func (p *process) fault() *engine.Fault {
 	p.mu.Lock()
-	why, sent := p.why, p.sent
+	why, sent, claim := p.why, p.sent, p.claim
 	p.mu.Unlock()
 	if why == nil {
 		select {
@@ -197,6 +198,9 @@ func (p *process) fault() *engine.Fault {
 		why = &engine.Fault{Kind: engine.FaultCrash, Text: text}
 	}
 	text := why.Text
+	if claim != "" {
+		text += fmt.Sprintf("; before, it claimed %q in a game that went on by the rules: some engines play no more after that", clip(claim))
+	}
 	if sent != "" {
 		text += fmt.Sprintf("; last sent %q", clip(sent))
 	}
@@ -209,6 +213,14 @@ func (p *process) fault() *engine.Fault {
 		text += fmt.Sprintf("; on stderr %q", clip(e))
 	}
 	return &engine.Fault{Kind: why.Kind, Text: text}
+}
+
+// claimed notes a result that the program claims though the game goes on, for the text of
+// a fault: some programs play no more then.
+func (p *process) claimed(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.claim = line
 }
 
 // maxClip is how many characters of a line an error text repeats.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/game"
 	"sparring/game/xiangqi"
 	"sparring/pipe/uci"
 	"sparring/pipe/xboard"
@@ -25,6 +26,11 @@ type xboardDialect struct {
 	last     string // the opponent's move to be answered; "" if it moves next anyway
 	draw     bool   // it has offered a draw with its next move
 	refused  string // its answer to a move or position that it refused
+	claims   int    // results that it has claimed in this search where its move was due
+
+	asked  *program     // for its move
+	limits searchLimits // as they were when it was asked
+	since  time.Time    // when it was
 }
 
 func newXBoard(s Spec, _ string) dialect {
@@ -138,15 +144,26 @@ func (t *xboardDialect) sync(p *program, kind engine.FaultKind) error {
 }
 
 func (t *xboardDialect) setUp(p *program, q *query) error {
-	t.draw, t.refused, t.last = false, "", ""
+	t.draw, t.refused, t.last, t.claims = false, "", "", 0
+	if line := p.inbox.latest(); p.board != nil && t.features.Reuse {
+		if r, _ := xboard.Parse(line); r.Kind == xboard.ResultClaim { // after its last move
+			p.claimed(line)
+			p.board = nil // it may take no more moves in this game
+		}
+	}
 	if p.board.leadsTo(q) {
 		t.last = q.moves[len(q.moves)-1]
 		return nil
 	}
+	return t.place(p, q.start, q.moves)
+}
+
+// place sets up a position with the moves that lead to it.
+func (t *xboardDialect) place(p *program, start string, moves []string) error {
 	lines := []string{xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force}
-	t.level = ""
-	if q.start != "" {
-		fen, err := xboard.FEN(q.start)
+	t.level, t.last = "", ""
+	if start != "" {
+		fen, err := xboard.FEN(start)
 		if err != nil {
 			return err
 		}
@@ -155,7 +172,7 @@ func (t *xboardDialect) setUp(p *program, q *query) error {
 		}
 		lines = append(lines, xboard.SetBoard(fen))
 	}
-	for _, m := range q.moves {
+	for _, m := range moves {
 		lines = append(lines, xboard.Move(t.features, m))
 	}
 	if err := p.sendAll(lines); err != nil {
@@ -173,6 +190,7 @@ func (t *xboardDialect) setUp(p *program, q *query) error {
 }
 
 func (t *xboardDialect) startSearch(p *program, _ *query, a searchLimits) error {
+	t.asked, t.limits, t.since = p, a, time.Now()
 	var lines []string
 	level, mine, theirs := "", a.mine, a.theirs
 	switch {
@@ -203,7 +221,7 @@ func (t *xboardDialect) startSearch(p *program, _ *query, a searchLimits) error 
 // unhurried is the time for a game without a clock.
 const unhurried = 24 * time.Hour
 
-func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
+func (t *xboardDialect) parseLine(q *query, line string) (*answer, *uci.Info) {
 	switch r, _ := xboard.Parse(line); r.Kind {
 	case xboard.MoveReply:
 		return &answer{line: line, move: ourText(r.Move), draw: t.draw}, nil
@@ -212,8 +230,13 @@ func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 	case xboard.OfferDraw:
 		t.draw = true
 	case xboard.ResultClaim:
-		// The game has not ended by our rules.
-		return &answer{line: line, invalid: "a claim instead of a move"}, nil
+		return t.claimed(q, r, line), nil
+	case xboard.Pong:
+		if t.claims > 0 && r.N == t.pings {
+			if t.askAgain(q) != nil {
+				t.asked.inbox.signal() // it has ended
+			}
+		}
 	case xboard.Illegal:
 		return &answer{line: line, invalid: "it calls a legal move illegal"}, nil
 	case xboard.Thinking:
@@ -222,6 +245,59 @@ func (t *xboardDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 		}
 	}
 	return nil, nil
+}
+
+// mostClaims is how often an engine that answers with a claim is asked for its move again.
+const mostClaims = 2
+
+// drawn is the result of a draw.
+const drawn = "1/2-1/2"
+
+// claimed reads a result that the program claims where its move is due. The game has not
+// ended by our rules, so the claim of a draw offers one, and the move is waited for. Some
+// programs think on, and others wait to be asked again: a ping tells them apart, because a
+// program that thinks answers it after its move.
+func (t *xboardDialect) claimed(q *query, r xboard.Reply, line string) *answer {
+	lost := "1-0"
+	if q.pos.Turn() == game.First {
+		lost = "0-1"
+	}
+	if r.Result == lost && strings.Contains(strings.ToLower(r.Text), "resign") { // another form of "resign"
+		return &answer{line: line, resign: true}
+	}
+	t.draw = t.draw || r.Result == drawn
+	if t.claims++; t.claims > mostClaims {
+		return &answer{line: line, invalid: "it claims a result, for which there is no reason in the rules, and does not move"}
+	}
+	if t.features.Ping {
+		t.pings++
+		t.asked.send(xboard.Ping(t.pings)) // an error is the end of the process, which is noticed
+	}
+	return &answer{line: line, claim: true}
+}
+
+// askAgain asks a program for its move that has stopped to think after a claim. For it the
+// game may be over, so it gets the position as for a new game; after another claim without
+// the moves that led to it, of which it believes that they have ended the game.
+func (t *xboardDialect) askAgain(q *query) error {
+	var err error
+	switch {
+	case !t.features.Reuse:
+		return t.asked.sendAll([]string{xboard.Force, xboard.Go})
+	case t.claims > 1 && t.features.SetBoard:
+		err = t.place(t.asked, q.pos.String(), nil)
+	default:
+		err = t.place(t.asked, q.start, q.moves)
+	}
+	if err != nil {
+		return err
+	}
+	left, gone := t.limits, time.Since(t.since)
+	left.mine = max(left.mine-gone, time.Millisecond)
+	if left.move > 0 {
+		left.move = max(left.move-gone, time.Millisecond)
+	}
+	return t.startSearch(t.asked, q, left)
 }
 
 // xboardScore converts a score: beyond mateBase it is the number of moves to mate.
