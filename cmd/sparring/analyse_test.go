@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -85,6 +86,14 @@ func TestAnalyseInterrupted(t *testing.T) {
 	}
 	if !strings.Contains(out, "line 1 ") || strings.Contains(out, "positions.txt:3") {
 		t.Errorf("printed:\n%s", out)
+	}
+}
+
+// TestPerftInterrupted: Ctrl-C ends a count.
+func TestPerftInterrupted(t *testing.T) {
+	const depth = "5" // takes a few seconds, during which the count goes on here
+	if out, err := execute(t, 2, "perft", "--game", "xiangqi", "--depth", depth); !errors.Is(err, context.Canceled) || strings.Contains(out, "nodes") {
+		t.Errorf("%v, printed:\n%s", err, out)
 	}
 }
 

@@ -67,6 +67,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return int(code)
 	}
 	text := err.Error()
+	if ctx.Err() != nil && text == context.Canceled.Error() {
+		text = "interrupted"
+	}
 	if !strings.HasPrefix(text, "sparring ") { // else it begins with the command
 		text = "sparring: " + text
 	}

@@ -20,6 +20,7 @@ import (
 	"sparring/lab/texttable"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
+	"sparring/protocol"
 )
 
 // judgeFlags are the flags of the openings judge command.
@@ -145,7 +146,7 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 			return fmt.Errorf("%s: %w", e.Spec, err)
 		}
 		d := e.Game.Describe()
-		name := strings.TrimSpace(d.Name + " " + d.Build)
+		name := protocol.Engine(d).String()
 		switch {
 		case d.Nodes > 0:
 			name += fmt.Sprintf(" (%d nodes)", d.Nodes)

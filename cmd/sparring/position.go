@@ -57,6 +57,9 @@ func (p *place) setup() (game.Position, error) {
 	return pos, nil
 }
 
+// deepestPerft is a depth that nobody waits for.
+const deepestPerft = 100
+
 func perftCommand() *cobra.Command {
 	var at place
 	var depth int
@@ -65,8 +68,8 @@ func perftCommand() *cobra.Command {
 		Short: "Count the leaf nodes of the move tree",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if depth < 0 {
-				return usagef("--depth is required, 0 or more")
+			if depth < 0 || depth > deepestPerft {
+				return usagef("--depth is required, 0 to %d", deepestPerft)
 			}
 			pos, err := at.setup()
 			if err != nil {
@@ -75,7 +78,14 @@ func perftCommand() *cobra.Command {
 			out := c.OutOrStdout()
 			fmt.Fprintf(out, "rules %s\nposition %s\n", pos.Rules().Name, pos)
 			start := time.Now()
-			n := game.Perft(pos, depth)
+			counted := make(chan uint64, 1)
+			go func() { counted <- game.Perft(pos, depth) }()
+			var n uint64
+			select {
+			case n = <-counted:
+			case <-c.Context().Done():
+				return c.Context().Err() // the count ends with the program
+			}
 			took := time.Since(start)
 			fmt.Fprintf(out, "seconds %.3f\n", took.Seconds())
 			if ms := took.Milliseconds(); ms > 0 {

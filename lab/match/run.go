@@ -31,7 +31,7 @@ type Plan struct {
 func (p *Plan) Validate() error {
 	errs := []error{p.Terms.Validate()}
 	if p.Games < 2 || p.Games%2 != 0 {
-		errs = append(errs, fmt.Errorf("%d games: want an even number, since each opening is played twice", p.Games))
+		errs = append(errs, fmt.Errorf("%d games: want an even number from 2 on, since each opening is played twice", p.Games))
 	}
 	if p.Concurrency < 1 {
 		errs = append(errs, fmt.Errorf("concurrency %d: want at least 1", p.Concurrency))

@@ -11,6 +11,7 @@ import (
 	"sparring/engine/search"
 	"sparring/engine/timing"
 	"sparring/game"
+	"sparring/protocol"
 	"sparring/record"
 )
 
@@ -100,11 +101,9 @@ func (p *player) start() {
 			return
 		}
 		p.game = g
-		t.say("The engine is ready: %s", name(g.Describe()))
+		t.say("The engine is ready: %s", protocol.Engine(g.Describe()))
 	})
 }
-
-func name(d engine.Description) string { return strings.TrimSpace(d.Name + " " + d.Build) }
 
 // close stops the engine and waits for its end.
 func (p *player) close() {
