@@ -2,7 +2,7 @@
 // The screen of a game: played, watched, or stepped through.
 
 import { Board } from "./board.js";
-import { whole } from "./clock.js";
+import { read, whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang, number, refusal } from "./i18n.js";
@@ -264,8 +264,10 @@ class Game {
 		const mine = s.turn === s.you;
 		if (this.#pending && this.page.socket.state === "lost") return t("game.unsent");
 		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
-		const first = s.first_move_by ? Date.parse(s.first_move_by) - this.page.socket.time.now() : 0;
-		if (mine && first > 0) return t("game.first_move_by", { time: whole(first, t) });
+		const now = this.page.socket.time.now();
+		const first = s.first_move_by ? Date.parse(s.first_move_by) - now : 0;
+		const left = read(s.terms.clock, s.clocks, s.turn, now - Date.parse(s.server_time));
+		if (mine && first > 0 && !(left.limited && left.total < first)) return t("game.first_move_by", { time: whole(first, t) });
 		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
 		return t(holder.kind === "bot" ? "game.thinking" : "game.their_turn", { name: nameOf(holder) });
 	}

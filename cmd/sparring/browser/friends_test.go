@@ -62,6 +62,10 @@ func TestFriends(t *testing.T) {
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
 		f := meet(t, w, watched, setup{game: "gomoku", own: clockOf("0.25", "0")})
+		f.ann.see(mayMove)
+		if got := eval[string](f.ann, `document.querySelector("[data-status]").textContent`); got != "Your turn" { // the world waits an hour for a first move
+			t.Errorf("with a quarter of a minute on the clock: %q", got)
+		}
 		f.play(f.ann, "h8")
 		f.play(f.bob, "h9")
 		f.ends(game.SecondWins, protocol.ReasonTime)
