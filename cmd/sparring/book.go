@@ -56,7 +56,7 @@ skipped, and so are duplicates.`,
 			if out == "" || plies < 1 || least < 1 {
 				return usagef("--out is required, --plies and --min-games must be positive")
 			}
-			if err := checkOutput("--out", out); err != nil {
+			if err := checkOutput("--out", out, args...); err != nil {
 				return err
 			}
 			builder, err := book.NewBuilder(set.Name, plies)

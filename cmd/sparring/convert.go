@@ -70,7 +70,7 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
 			if err != nil {
 				return err
 			}
-			return f.exportOne(c.OutOrStdout(), r)
+			return f.exportOne(c.OutOrStdout(), r, args[1:])
 		},
 	}
 	fl := c.Flags()
@@ -141,7 +141,7 @@ func (f *exportFlags) write(out io.Writer, to format.Format, r *record.Record) e
 }
 
 // exportOne writes a game to the standard output, a file, or a file in a folder.
-func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
+func (f *exportFlags) exportOne(out io.Writer, r *record.Record, sources []string) error {
 	r = f.described(r)
 	to, err := f.formatOf(r)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record) error {
 			return err
 		}
 		path = filepath.Join(path, f.fileName(to, r, 0))
-	} else if err := checkOutput("--out", path); err != nil {
+	} else if err := checkOutput("--out", path, sources...); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return f.write(w, to, r) })

@@ -89,7 +89,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		f.plan = want.Plan
 	}
 	model, err := f.model()
-	if err := errors.Join(err, f.validate()); err != nil {
+	if err := errors.Join(err, f.validate(args)); err != nil {
 		return &usageError{err}
 	}
 	games, err := gamesFrom(c, args, f.plan.Game)
@@ -120,7 +120,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	return got.Write(f.out)
 }
 
-func (f *tuneFlags) validate() error {
+func (f *tuneFlags) validate(sources []string) error {
 	var errs []error
 	if f.out == "" && f.check == "" {
 		errs = append(errs, errors.New("--out or --check is required"))
@@ -129,7 +129,7 @@ func (f *tuneFlags) validate() error {
 	if fit.Scale == 0 {
 		fit.Scale = 1 // estimated later
 	}
-	return errors.Join(append(errs, checkOutput("--out", f.out), f.plan.Sampling.Validate(), fit.Validate())...)
+	return errors.Join(append(errs, checkOutput("--out", f.out, sources...), f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
 // model returns the evaluation to fit, and notes in the plan what it starts from.

@@ -70,7 +70,7 @@ func (f *movesFlags) run(c *cobra.Command, args []string) error {
 		errs = append(errs, errors.New("--out is required"))
 	}
 	policy, err := f.policy()
-	if err := errors.Join(append(errs, err, checkOutput("--out", f.out), f.plan.Sampling.Validate(), f.plan.Fit.Validate())...); err != nil {
+	if err := errors.Join(append(errs, err, checkOutput("--out", f.out, args...), f.plan.Sampling.Validate(), f.plan.Fit.Validate())...); err != nil {
 		return &usageError{err}
 	}
 	games, err := gamesFrom(c, args, f.plan.Game)

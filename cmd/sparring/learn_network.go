@@ -75,7 +75,7 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 		f.plan.Games = f.fromGames
 	}
 	start, err := f.start()
-	if err := errors.Join(err, f.validate()); err != nil {
+	if err := errors.Join(err, f.validate(paths)); err != nil {
 		return &usageError{err}
 	}
 	show := newDisplay(c.ErrOrStderr())
@@ -164,7 +164,7 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 // maxReading makes progress lines while positions are read rare.
 const maxReading = 1 << 24
 
-func (f *networkFlags) validate() error {
+func (f *networkFlags) validate(sources []string) error {
 	_, err := gomoku.NewLinear(f.plan.Rules, nil)
 	errs := []error{err, f.plan.Validate()}
 	if f.plan.Game != gomokurules.Name {
@@ -173,5 +173,5 @@ func (f *networkFlags) validate() error {
 	if f.out == "" && f.check == "" {
 		errs = append(errs, errors.New("--out or --check is required"))
 	}
-	return errors.Join(append(errs, checkOutput("--out", f.out))...)
+	return errors.Join(append(errs, checkOutput("--out", f.out, sources...))...)
 }

@@ -456,7 +456,7 @@ of JSON, which records, learn and book read.`,
 				}
 			}
 			if out == "" {
-				return x.exportOne(c.OutOrStdout(), r)
+				return x.exportOne(c.OutOrStdout(), r, args)
 			}
 			path, err := x.exportTo(out, r, 0)
 			if err == nil {
