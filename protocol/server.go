@@ -497,7 +497,7 @@ func (s *Server) tell(p PlayerID, st *State, body []byte) {
 		err = s.nc.Publish(st.To, data)
 	}
 	if err != nil {
-		s.log.Warn().Err(err).Str("subject", st.To).Msg("could not publish")
+		s.unpublished(err, st.To)
 	}
 }
 
@@ -507,12 +507,22 @@ func (s *Server) Notify(p PlayerID, n Notice) {
 	s.publish(n.To, n)
 }
 
+// unpublished logs why a message was not sent. Without a connection all of them are not,
+// those of each game; that it is lost has been logged once.
+func (s *Server) unpublished(err error, subject string) {
+	level := zerolog.WarnLevel
+	if !s.nc.IsConnected() {
+		level = zerolog.DebugLevel
+	}
+	s.log.WithLevel(level).Err(err).Str("subject", subject).Msg("could not publish")
+}
+
 func (s *Server) publish(subject string, m any) {
 	data, err := json.Marshal(m)
 	if err == nil {
 		err = s.nc.Publish(subject, data)
 	}
 	if err != nil {
-		s.log.Warn().Err(err).Str("subject", subject).Msg("could not publish")
+		s.unpublished(err, subject)
 	}
 }

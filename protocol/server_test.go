@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/game/gametest"
@@ -308,5 +309,21 @@ func TestOffersAreShared(t *testing.T) {
 	}
 	if total != offers {
 		t.Errorf("%d offers were received %d times", offers, total)
+	}
+}
+
+// TestTellWithoutConnection: what can't be told while there is no connection is not warned
+// of, message by message: an operator has read that the connection is lost.
+func TestTellWithoutConnection(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	nc := w.connect(w.Platform())
+	s := protocol.NewServer(nc, w.subjects, protocol.DefaultLimits, nil, zerolog.New(&log))
+	w.Server.Close()
+	gametest.Eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
+	s.Tell("alice", protocol.State{})
+	s.Notify("alice", protocol.Notice{Kind: protocol.NoticeShutdown})
+	if n, warnings := log.count("could not publish"), log.count(`"level":"warn"`); n != 2 || warnings != 0 {
+		t.Errorf("logged %d times, as %d warnings: %s", n, warnings, log.String())
 	}
 }
