@@ -218,6 +218,23 @@ func TestGrantOfAnotherMatchIsGivenBack(t *testing.T) {
 	}
 }
 
+// A refusal that passes by itself does not keep the seats of a bot that ends.
+func TestLeavesAgainAfterRefusal(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")))
+	p.seen("the bot", func() bool { return f.roster()[0].known() })
+	p.mu.Lock()
+	p.limited = 2
+	p.mu.Unlock()
+	f.stop(t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.leaves) != 3 || p.limited != 0 {
+		t.Errorf("it asked %d times, and %d refusals are left", len(p.leaves), p.limited)
+	}
+}
+
 func TestMatchmaking(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))

@@ -33,6 +33,7 @@ type platform struct {
 	hellos    int
 	lastHello protocol.Hello
 	leaves    []protocol.Leave
+	limited   int // leaves that are still to be refused, by the player's limits
 	asked     []protocol.ChallengeRequest
 	hasty     bool // the first challenge ends before it is answered
 
@@ -134,6 +135,10 @@ func (p *platform) serve() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.leaves = append(p.leaves, m)
+			if p.limited > 0 {
+				p.limited--
+				return protocol.Answer{Error: protocol.Refuse(protocol.RateLimited, "a test")}
+			}
 			for id, g := range p.games {
 				if len(m.Games) == 0 || slices.Contains(m.Games, id) {
 					g.vacate(from.Player, m.Instance)

@@ -79,6 +79,10 @@ func (p *player) leave(games ...protocol.GameID) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	_, err := p.client.Leave(ctx, games...)
+	// A fast game's last moves may have used up the player's allowance.
+	for temporary(err) && sleep(ctx, helloPause) {
+		_, err = p.client.Leave(ctx, games...)
+	}
 	switch {
 	case err == nil, !p.bot.nc.IsConnected(): // without a connection, the platform misses the heartbeats
 	case errors.Is(err, nats.ErrNoResponders):
@@ -86,6 +90,12 @@ func (p *player) leave(games ...protocol.GameID) {
 	default:
 		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeats")
 	}
+}
+
+// temporary reports whether a request was refused for a reason that passes by itself.
+func temporary(err error) bool {
+	refusal, ok := errors.AsType[*protocol.Error](err)
+	return ok && (refusal.Code == protocol.RateLimited || refusal.Code == protocol.Unavailable)
 }
 
 // Errors of a player.
