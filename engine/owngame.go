@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"sparring/engine/search"
@@ -63,7 +64,11 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	if g.closed {
 		return nil, ErrGameClosed
 	}
-	return g.game.Start(pos, l, report), nil
+	run := g.game.Start(pos, l, report)
+	if r, ok := pos.(search.Releaser); ok {
+		r.Release() // it was cloned
+	}
+	return run, nil
 }
 
 // ProbeTable implements the method that the function ProbeTable looks for.
@@ -98,17 +103,27 @@ func dropLosing(p game.Position, l *search.Limits) error {
 	if legal == nil {
 		legal = p.Legal(nil)
 	}
-	p = p.Clone()
-	lost := game.WonBy(p.Turn().Other())
+	sure := func(game.Move) bool { return false } // that a move does not lose at once
+	if s, ok := p.(game.SelfLoser); ok {
+		if !slices.ContainsFunc(legal, s.MayLose) {
+			return nil
+		}
+		sure = func(m game.Move) bool { return !s.MayLose(m) }
+	}
+	played, lost := p.Clone(), game.WonBy(p.Turn().Other())
 	var good []game.Move
 	for _, m := range legal {
-		if err := p.Play(m); err != nil {
+		if sure(m) {
+			good = append(good, m)
+			continue
+		}
+		if err := played.Play(m); err != nil {
 			return fmt.Errorf("legal move %s: %w", p.Format(m), err)
 		}
-		if p.Outcome().Result != lost {
+		if played.Outcome().Result != lost {
 			good = append(good, m)
 		}
-		p.Undo()
+		played.Undo()
 	}
 	if len(good) > 0 && len(good) < len(legal) {
 		l.Moves = good

@@ -24,7 +24,7 @@ var ErrClosed = errors.New("the search pool is closed")
 // come first and begin at once: pondering is paused for them. If there are more
 // of them than cores, the earliest deadline goes first, but none waits longer
 // than half of the time planned for its move, unless crowd searches share each core
-// already. Analyses get the cores that are left, hints before reviews, and pondering what they leave: a person waits for an
+// already, and none of few nodes is paused. Analyses get the cores that are left, hints before reviews, and pondering what they leave: a person waits for an
 // analysis, while pondering never ends by itself and would keep the cores.
 type Pool struct {
 	cores int
@@ -348,6 +348,17 @@ func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (s
 // end no sooner.
 const crowd = 8
 
+// quickNodes is how many nodes a search may be limited to and keep its core until it ends:
+// that is soon, while one that is paused keeps its memory, of which a thousand games
+// would need much.
+const quickNodes = 5000
+
+// keepsCore reports whether a search is not paused for one with an earlier deadline. The
+// caller holds mu.
+func (s *Search) keepsCore() bool {
+	return s.awake && s.rank == rankMove && s.limits.Nodes > 0 && s.limits.Nodes <= quickNodes
+}
+
 // before reports whether a search gets a core before another: by rank, searches for
 // moves by deadline, and others in order of arrival.
 func (s *Search) before(o *Search) bool {
@@ -374,8 +385,16 @@ func (p *Pool) remove(s *Search) {
 func (p *Pool) schedule() {
 	now := time.Now()
 	free := p.cores
+	for _, s := range p.searches {
+		if s.keepsCore() {
+			free -= max(s.limits.Threads, 1)
+		}
+	}
 	var next time.Time
 	for _, s := range p.searches {
+		if s.keepsCore() {
+			continue
+		}
 		ready := free > 0 && !(s.rank == rankPonder && p.noPonder)
 		if !ready && s.rank == rankMove {
 			switch {

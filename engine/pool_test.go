@@ -113,7 +113,7 @@ func (s *timedSearch) Resume()                   { s.change(func() { s.paused = 
 func (s *timedSearch) Done() <-chan struct{}     { return s.done }
 func (s *timedSearch) Wait() search.Result       { <-s.done; return s.result }
 
-func start(t *testing.T, name string) game.Position {
+func start(t testing.TB, name string) game.Position {
 	t.Helper()
 	p, err := catalog.Setup(name, "", "")
 	if err != nil {
@@ -173,6 +173,21 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 		middle := think(t, p, l, Request{Limits: search.Limits{Hard: 10 * time.Second}})
 		early := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
 		for i, th := range []*Search{early, middle, late} {
+			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
+				t.Errorf("request %d was answered after %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+// TestQuickSearchesAreNotPaused: a search of few nodes ends before one with an earlier
+// deadline begins, and no longer one is kept from its core by that.
+func TestQuickSearchesAreNotPaused(t *testing.T) {
+	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, begin time.Time) {
+		long := think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second, Nodes: quickNodes + 1}})
+		quick := think(t, p, l, Request{Limits: search.Limits{Hard: 15 * time.Second, Nodes: quickNodes}})
+		early := think(t, p, l, Request{Limits: search.Limits{Hard: 10 * time.Second, Nodes: quickNodes}})
+		for i, th := range []*Search{quick, early, long} {
 			if got, want := ended(th, begin), time.Duration(i+1)*time.Second; got != want {
 				t.Errorf("request %d was answered after %v, want %v", i, got, want)
 			}

@@ -226,6 +226,14 @@ func PlayText(p Position, text string) (Move, error) {
 	return m, nil
 }
 
+// SelfLoser is a Position whose rules may call a game lost for the player who has just
+// moved, and that knows most moves for which they do not.
+type SelfLoser interface {
+	// MayLose reports whether a legal move may lose the game for its own player at once.
+	// False is certain; true says that only playing the move tells.
+	MayLose(m Move) bool
+}
+
 // Continuer is a Position of a game whose rules may end it while legal moves are
 // left, by a repetition or a move limit.
 type Continuer interface {

@@ -113,9 +113,40 @@ type field struct {
 	earlier []totals // one for each put or bury
 }
 
+// emptyFields are the fields of empty boards, by what tells them apart.
+var emptyFields sync.Map // of emptyKind to *field
+
+type emptyKind struct {
+	size  int
+	lines *lineTable
+	table [2]*pointTable
+}
+
+// newField returns the field of a board.
 func newField(b gomoku.Board, set gomoku.Set) *field {
-	f := &field{board: gomoku.NewBoard(b.Size), boardGeometry: boardGeometries[b.Size](), codes: codeOfRows(),
-		lines: lineTableOf([2]gomoku.Line{set.Line(gomoku.Black), set.Line(gomoku.White)}), table: pointTablesOf(set)}
+	kind := emptyKind{b.Size, lineTableOf([2]gomoku.Line{set.Line(gomoku.Black), set.Line(gomoku.White)}), pointTablesOf(set)}
+	empty, ok := emptyFields.Load(kind)
+	if !ok {
+		empty, _ = emptyFields.LoadOrStore(kind, newEmptyField(kind))
+	}
+	f := empty.(*field).clone()
+	for p := range gomoku.Point(b.Points) {
+		if c, ok := b.At(p); ok {
+			f.put(p, c)
+		}
+		if b.Dead(p) {
+			f.put(p, gomoku.Black)
+			f.bury(p, gomoku.Black)
+		}
+		f.log, f.earlier = f.log[:0], f.earlier[:0] // the stones of the root are not taken back
+	}
+	return f
+}
+
+// newEmptyField returns the field of an empty board.
+func newEmptyField(kind emptyKind) *field {
+	f := &field{board: gomoku.NewBoard(kind.size), boardGeometry: boardGeometries[kind.size](), codes: codeOfRows(), lines: kind.lines, table: kind.table}
+	b := &f.board
 	for p := range gomoku.Point(b.Points) {
 		s := &f.state[p]
 		for d := range gomoku.Direction(gomoku.Directions) {
@@ -129,16 +160,6 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 		}
 		f.list(p)
 	}
-	for p := range gomoku.Point(b.Points) {
-		if c, ok := b.At(p); ok {
-			f.put(p, c)
-		}
-		if b.Dead(p) {
-			f.put(p, gomoku.Black)
-			f.bury(p, gomoku.Black)
-		}
-	}
-	f.log, f.earlier = f.log[:0], f.earlier[:0] // the stones of the root are not taken back
 	return f
 }
 
@@ -180,11 +201,15 @@ func newBoardGeometry(g *gomoku.Geometry) *boardGeometry {
 	return t
 }
 
+// fields are unused ones, of any content.
+var fields = sync.Pool{New: func() any { return new(field) }}
+
 func (f *field) clone() *field {
-	c := *f
-	c.log = append([]change(nil), f.log...)
-	c.earlier = append([]totals(nil), f.earlier...)
-	return &c
+	c := fields.Get().(*field)
+	log, earlier := c.log[:0], c.earlier[:0]
+	*c = *f
+	c.log, c.earlier = append(log, f.log...), append(earlier, f.earlier...)
+	return c
 }
 
 // info returns what follows from the code of an empty point.

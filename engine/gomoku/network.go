@@ -1,6 +1,9 @@
 package gomoku
 
 import (
+	"sync"
+	"sync/atomic"
+
 	"sparring/engine/adapter"
 	"sparring/engine/search"
 	"sparring/game/gomoku"
@@ -54,6 +57,8 @@ type hiddenLayer struct {
 type network struct {
 	rows  [lineCodes]lanes
 	layer [2][NetworkStages]hiddenLayer // by the side to move
+
+	empty [gomoku.MaxSize + 1]atomic.Pointer[accumulator] // of an empty board, by its size
 }
 
 // NetworkStages is the number of stages of the game that a network tells apart.
@@ -112,8 +117,27 @@ type step struct {
 	mark   int   // where its changes begin
 }
 
-// newAccumulator returns the sums of a position without dead stones.
+// newAccumulator returns the sums of a board without dead stones. It sets the stones on an empty one, whose
+// sums are kept: adding up the rows of all points takes as long as a short search.
 func newAccumulator(n *network, b gomoku.Board) *accumulator {
+	kept := &n.empty[b.Size]
+	empty := kept.Load()
+	if empty == nil {
+		empty = addRows(n, gomoku.NewBoard(b.Size))
+		kept.Store(empty)
+	}
+	a := empty.clone()
+	for p := range gomoku.Point(b.Points) {
+		if c, ok := b.At(p); ok {
+			a.push(p, c)
+			a.steps, a.changed, a.before = a.steps[:0], a.changed[:0], a.before[:0] // it is not taken back
+		}
+	}
+	return a
+}
+
+// addRows returns the sums of a board from nothing.
+func addRows(n *network, b gomoku.Board) *accumulator {
 	a := &accumulator{net: n, board: b}
 	for p := range gomoku.Point(b.Points) {
 		if !b.Empty(p) {
@@ -135,12 +159,15 @@ func newAccumulator(n *network, b gomoku.Board) *accumulator {
 // activation is what the sum of a point's four rows contributes.
 func activation(x int16) int16 { return min(max(x>>rowShift, 0), rowOne) }
 
+// accumulators are unused ones, of any content: they are large.
+var accumulators = sync.Pool{New: func() any { return new(accumulator) }}
+
 func (a *accumulator) clone() *accumulator {
-	c := *a
-	c.steps = append([]step(nil), a.steps...)
-	c.changed = append([]uint16(nil), a.changed...)
-	c.before = append([]lanes(nil), a.before...)
-	return &c
+	c := accumulators.Get().(*accumulator)
+	steps, changed, before := c.steps[:0], c.changed[:0], c.before[:0]
+	*c = *a
+	c.steps, c.changed, c.before = append(steps, a.steps...), append(changed, a.changed...), append(before, a.before...)
+	return c
 }
 
 // follow makes the sums those of the position whose nodes these are, with toMove to

@@ -79,7 +79,7 @@ func TestAccumulatorIsIncremental(t *testing.T) {
 					continue // then it is not asked
 				}
 				a.Eval()
-				want := newAccumulator(n, a.field.board)
+				want := addRows(n, a.field.board)
 				if a.net.sum != want.sum {
 					t.Fatalf("%s after %v: sums %v, want %v", rules, moves, a.net.sum, want.sum)
 				}

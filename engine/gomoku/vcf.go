@@ -1,6 +1,8 @@
 package gomoku
 
 import (
+	"sync"
+
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/gomoku"
@@ -12,6 +14,26 @@ type prover struct {
 	failed failures
 	vcf    vcf
 	vct    vct
+}
+
+// provers are unused ones, without any proof of an earlier position: most searches of
+// few nodes would take longer to clear a new one than to prove something.
+var provers = sync.Pool{New: func() any { return new(prover) }}
+
+// Release implements search.Releaser.
+func (a *position) Release() {
+	fields.Put(a.field)
+	if a.net != nil {
+		accumulators.Put(a.net)
+	}
+	p := a.prover
+	a.field, a.net, a.prover = nil, nil, nil
+	if p == nil || p.vct.field != nil { // a VCT leaves more behind than is quickly cleared
+		return
+	}
+	p.failed.clear()
+	p.vcf = vcf{}
+	provers.Put(p)
 }
 
 // Prove looks for positions decided by fives and fours alone (see [position.proveVCF])
@@ -58,7 +80,7 @@ func (a *position) proveVCF(budget int, stop func() bool) (search.Proof, int, bo
 		return search.Proof{}, 0, false
 	}
 	if a.prover == nil {
-		a.prover = new(prover)
+		a.prover = provers.Get().(*prover)
 	}
 	v := &a.prover.vcf
 	v.field, v.attacker, v.defenderHasFouls, v.failed = a.field, a.toMove, a.defenderHasFouls(), &a.prover.failed
@@ -202,7 +224,25 @@ const always = 255
 
 // failures is a table of positions with the attacker to move, and the number of
 // fours within which there was no VCF.
-type failures [1 << failedBits]failure
+type failures struct {
+	table [1 << failedBits]failure
+	used  []uint16 // the entries that were written; those after the first mostUsed are not listed
+}
+
+// mostUsed is how many entries are cleared one by one.
+const mostUsed = 512
+
+// clear leaves nothing of earlier positions.
+func (t *failures) clear() {
+	if len(t.used) < mostUsed {
+		for _, i := range t.used {
+			t.table[i] = failure{}
+		}
+	} else {
+		clear(t.table[:])
+	}
+	t.used = t.used[:0]
+}
 
 type failure struct {
 	key   uint64
@@ -210,12 +250,16 @@ type failure struct {
 }
 
 func (t *failures) depth(key uint64) int {
-	if f := &t[key>>(64-failedBits)]; f.key == key {
+	if f := &t.table[key>>(64-failedBits)]; f.key == key {
 		return int(f.fours)
 	}
 	return 0
 }
 
 func (t *failures) note(key uint64, fours int) {
-	t[key>>(64-failedBits)] = failure{key, uint8(fours)}
+	i := key >> (64 - failedBits)
+	t.table[i] = failure{key, uint8(fours)}
+	if len(t.used) < mostUsed {
+		t.used = append(t.used, uint16(i))
+	}
 }

@@ -44,7 +44,7 @@ func (a *position) proveVCT(budget, quiets int, stop func() bool) (search.Proof,
 		return search.Proof{}, 0, false
 	}
 	if a.prover == nil {
-		a.prover = new(prover)
+		a.prover = provers.Get().(*prover)
 	}
 	v := &a.prover.vct
 	v.field, v.attacker, v.defender, v.fours = a.field, a.toMove, a.toMove.Other(), &a.prover.vcf

@@ -103,6 +103,9 @@ func (g *Game) release(workers []*worker) {
 	defer k.mu.Unlock()
 	for _, w := range workers {
 		k.stacks = append(k.stacks, w.stack)
+		if r, ok := w.pos.(Releaser); ok {
+			r.Release()
+		}
 	}
 	switch {
 	case g.closed || g.options.Fresh != nil || !k.params.On.KeepHistory:

@@ -216,6 +216,14 @@ type StaticExchanger interface {
 	SEE(m game.Move, threshold Score) bool
 }
 
+// Releaser is implemented by a Position that can use some of its memory again for
+// another one.
+type Releaser interface {
+	// Release is called by whoever has made or cloned the position, and does not use it
+	// any more.
+	Release()
+}
+
 // KeyPrefetcher is implemented by a Position that can guess the key of the
 // next position before a move is made, so that its hash-table bucket is
 // fetched from memory meanwhile.

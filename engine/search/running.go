@@ -1,6 +1,7 @@
 package search
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,7 @@ func (q *Queue) Start(limits Limits, report func(Info), run func(*Search) Result
 	}
 	q.unfinished = append(q.unfinished, s)
 	go func() {
+		growStack()
 		if earlier != nil {
 			<-earlier.done
 		}
@@ -61,6 +63,15 @@ func (q *Queue) Start(limits Limits, report func(Info), run func(*Search) Result
 		close(s.done)
 	}()
 	return s
+}
+
+// growStack makes the goroutine's stack as large as a search needs it. Growing by
+// doubling, with the frames of a search to copy each time, took as long as ten nodes.
+//
+//go:noinline
+func growStack() {
+	var room [24 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // Stop stops all searches and waits for their end.

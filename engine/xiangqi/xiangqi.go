@@ -147,11 +147,14 @@ func (p *position) Pass() { p.board.Pass() }
 // Unpass implements search.Position.
 func (p *position) Unpass() { p.board.Unpass() }
 
+// usualLine is how deep most searches look. For longer lines their stacks grow, once.
+const usualLine = 48
+
 // Clone implements search.Position. Searches clone the position that they are of, so
 // there is room for their lines.
 func (p *position) Clone() search.Position {
 	c := *p
-	c.board = p.board.CloneWithRoom(search.MaxPly + 64)
-	c.accumulators = append(make([]accumulator, 0, search.MaxPly+64), p.accumulators...)
+	c.board = p.board.CloneForSearch(usualLine)
+	c.accumulators = append(make([]accumulator, 0, len(p.accumulators)+usualLine), p.accumulators...)
 	return &c
 }

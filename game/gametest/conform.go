@@ -181,7 +181,11 @@ func (c *conformer) position(p game.Position) {
 			c.t.Fatalf("%s: %s in %s: %v", c.rules.Name, p.Format(m), p, err)
 		}
 		c.same(p, look(clone), "a move that its clone made too")
+		lost := p.Outcome().Result == game.WonBy(now.turn.Other())
 		p.Undo()
+		if s, ok := p.(game.SelfLoser); lost && ok && !s.MayLose(m) {
+			c.t.Fatalf("%s: %s in %s loses at once", c.rules.Name, p.Format(m), p)
+		}
 		c.same(p, now, "Undo")
 	}
 }

@@ -269,6 +269,12 @@ func (p *Position) Play(m game.Move) error {
 	return nil
 }
 
+// MayLose implements game.SelfLoser: a stone can be forbidden, or end a game that the
+// rows decide.
+func (p *Position) MayLose(game.Move) bool {
+	return p.current() != nil || p.set.continuous || p.set.Forbids(p.toMove)
+}
+
 // put sets a stone of the side to move and updates the outcome.
 func (p *Position) put(at Point) {
 	c := p.toMove

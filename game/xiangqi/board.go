@@ -31,8 +31,9 @@ type Board struct {
 	side   Color
 	states []State
 	// seen counts the states by the low bits of their keys, so that most new
-	// positions are recognized without looking at the states.
-	seen [seenSize]uint16
+	// positions are recognized without looking at the states. Only the boards of
+	// searches have it: it is larger than all else.
+	seen *[seenSize]uint16
 }
 
 // seenSize is large compared to the number of states between two captures.
@@ -92,13 +93,22 @@ func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)])
 func (b *Board) King(c Color) Square { return b.king[c&1] }
 
 // Clone returns an independent copy that includes the states, with room for a few more.
-func (b *Board) Clone() *Board { return b.CloneWithRoom(8) }
+func (b *Board) Clone() *Board { return b.cloneWithRoom(8) }
 
-// CloneWithRoom is Clone with room for so many more states: a search needs it for its
-// lines, and most other copies are for a move or two.
-func (b *Board) CloneWithRoom(states int) *Board {
+// CloneForSearch is Clone for a search, which makes many moves: with room for so many
+// more states, and quick at telling new positions from repeated ones.
+func (b *Board) CloneForSearch(states int) *Board {
+	c := b.cloneWithRoom(states)
+	c.seen = new([seenSize]uint16)
+	for i := range c.states {
+		c.seen[c.states[i].Key%seenSize]++
+	}
+	return c
+}
+
+func (b *Board) cloneWithRoom(states int) *Board {
 	c := *b
-	c.states = append(make([]State, 0, len(b.states)+states), b.states...)
+	c.seen, c.states = nil, append(make([]State, 0, len(b.states)+states), b.states...)
 	return &c
 }
 
@@ -143,7 +153,9 @@ func (b *Board) Do(m game.Move) {
 		st.Quiet, st.Checks = 0, [2]uint8{}
 	}
 	st.Key = key
-	b.seen[key%seenSize]++
+	if b.seen != nil {
+		b.seen[key%seenSize]++
+	}
 	b.piece[from], b.piece[to] = NoPiece, p
 	if p.Kind() == King {
 		b.king[us] = to
@@ -179,7 +191,9 @@ func (st *State) countCheck(last *State, us Color) {
 func (b *Board) Undo() {
 	n := len(b.states) - 1
 	st := &b.states[n]
-	b.seen[st.Key%seenSize]--
+	if b.seen != nil {
+		b.seen[st.Key%seenSize]--
+	}
 	from, to := From(st.Move), To(st.Move)
 	p, captured := b.piece[to], st.Captured
 	us := b.side.Other()
@@ -203,7 +217,9 @@ func (b *Board) Undo() {
 func (b *Board) Pass() {
 	last, st := b.push()
 	st.Key = last.Key ^ keyBlack
-	b.seen[st.Key%seenSize]++
+	if b.seen != nil {
+		b.seen[st.Key%seenSize]++
+	}
 	st.Move, st.Captured, st.Null = game.NoMove, NoPiece, true
 	st.Quiet, st.Checks = last.Quiet+1, last.Checks
 	b.side = b.side.Other()
@@ -212,7 +228,9 @@ func (b *Board) Pass() {
 
 // Unpass takes back a Pass.
 func (b *Board) Unpass() {
-	b.seen[b.Key()%seenSize]--
+	if b.seen != nil {
+		b.seen[b.Key()%seenSize]--
+	}
 	b.side = b.side.Other()
 	b.states = b.states[:len(b.states)-1]
 }

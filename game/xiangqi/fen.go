@@ -179,7 +179,6 @@ func (b *Board) start(quiet int) error {
 	b.side = b.side.Other()
 	b.look(st)
 	st.Key = b.keyFromScratch()
-	b.seen[st.Key%seenSize]++
 	return nil
 }
 

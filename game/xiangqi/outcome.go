@@ -51,7 +51,7 @@ func (b *Board) Insufficient() bool {
 func (b *Board) Recurrence(n int) (span int) {
 	last := len(b.states) - 1
 	key := b.states[last].Key
-	if int(b.seen[key%seenSize]) <= n {
+	if b.seen != nil && int(b.seen[key%seenSize]) <= n {
 		return 0
 	}
 	for i := last; i >= 2; i -= 2 {
@@ -66,6 +66,21 @@ func (b *Board) Recurrence(n int) (span int) {
 		}
 	}
 	return 0
+}
+
+// repeats reports whether a legal move leads to a position that occurred since the last
+// capture or pass.
+func (b *Board) repeats(m game.Move) bool {
+	if b.piece[To(m)] != NoPiece {
+		return false
+	}
+	key := b.KeyAfter(m)
+	for i := len(b.states) - 1; i >= 1 && b.states[i].Captured == NoPiece && !b.states[i].Null; i-- {
+		if b.states[i-1].Key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // JudgeRepetition returns the outcome if the last span plies, which led from a

@@ -47,7 +47,8 @@ func TestVerdictLeavesTheBoard(t *testing.T) {
 	walk(t, 5, 30, 150, func(b *Board, r *rand.Rand) {
 		played, ok := reversible(b, r)
 		if ok {
-			before := *b
+			b := b.CloneForSearch(8)
+			before, seen := *b, *b.seen
 			before.states = slices.Clone(b.states)
 			span := b.Recurrence(1)
 			if span != 4 {
@@ -56,7 +57,7 @@ func TestVerdictLeavesTheBoard(t *testing.T) {
 			for _, set := range rules {
 				out := set.JudgeRepetition(b, span)
 				verdicts[out.Reason]++
-				if !slices.Equal(b.states, before.states) || b.of != before.of || b.piece != before.piece || b.king != before.king || b.side != before.side || b.seen != before.seen {
+				if !slices.Equal(b.states, before.states) || b.of != before.of || b.piece != before.piece || b.king != before.king || b.side != before.side || *b.seen != seen {
 					t.Fatalf("%s: %s changed the board", b.fen(1), set.Name())
 				}
 				if again := set.JudgeRepetition(b, span); again != out {

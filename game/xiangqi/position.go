@@ -72,6 +72,10 @@ func (p *Position) Play(m game.Move) error {
 	return nil
 }
 
+// MayLose implements game.SelfLoser: only a move that repeats a position can lose at
+// once, by what led back to it.
+func (p *Position) MayLose(m game.Move) bool { return p.board.repeats(m) }
+
 // Undo takes the last move back.
 func (p *Position) Undo() {
 	if p.Ply() == 0 {
