@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -321,4 +322,57 @@ func TestRecordOf(t *testing.T) {
 	if rec, err := recordOf(events[:len(events)-2]); err == nil {
 		t.Errorf("a log without its end makes the record %+v", rec)
 	}
+}
+
+// A mover that needs the answer alone is sent no state after its move, while its opponent
+// is; the end of the game is told to both.
+func TestAnswerOnly(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "3600"))
+	for player, instance := range map[protocol.PlayerID]protocol.InstanceID{"ann": "a1", "bob": "b1"} {
+		gametest.Eventually(t, "a heartbeat that names the game", func() bool {
+			plays, _ := a.presence.playing(player, instance, g)
+			return plays
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	states, err := ann.nc.SubscribeSync(a.server.Subjects().ToGame("ann", g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ann.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	pos := position(t, ann.until(g, "the start", plies(0)).Snapshot)
+	text := pos.Format(pos.Legal(nil)[0])
+	ans, err := ann.SendMove(ctx, g, protocol.MoveRequest{Epoch: 1, Move: text, AnswerOnly: true})
+	if err != nil || ans.Ply != 1 || ans.Seq == 0 || ans.Clocks == nil || ans.Receipt == nil {
+		t.Fatalf("%+v (%v)", ans, err)
+	}
+	bob.until(g, "the move", plies(1))
+	bob.step(ctx, g)
+	for {
+		msg, err := states.NextMsgWithContext(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var st protocol.State
+		if err := json.Unmarshal(msg.Data, &st); err != nil {
+			t.Fatal(err)
+		}
+		if len(st.Moves) == 1 {
+			t.Errorf("ann was sent the state after its own move: %s", msg.Data)
+		}
+		if len(st.Moves) == 2 {
+			break
+		}
+	}
+	if _, err := ann.Resign(ctx, g, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(g, "the end", finished)
+	bob.until(g, "the end", finished)
 }

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -36,6 +37,11 @@ type gameEntry struct {
 	seq     uint64 // of last in the stream
 	corrupt bool
 	ended   time.Time // when its end was seen; zero while it is running
+
+	// expected is an entry that a referee of this process is about to append, as the
+	// bytes that it will be stored as; nil if there is none.
+	expected      *protocol.Event
+	expectedBytes []byte
 }
 
 // isFinal reports whether nothing follows this entry in its log: the record is
@@ -74,7 +80,11 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 	if p, ok := x.ours(g, seq); ok {
 		return p, true
 	}
-	e, err := decodeEvent(x.subjects, subject, seq, data)
+	e, ok = x.asExpected(g, data)
+	var err error
+	if !ok {
+		e, err = decodeEvent(x.subjects, subject, seq, data)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.games[g]
@@ -109,6 +119,27 @@ func (x *gameIndex) ours(g protocol.GameID, seq uint64) (e protocol.Event, ok bo
 	return p.last, true
 }
 
+// expect notes an entry that a referee of this process is about to append. It often comes
+// back before the store has told the referee that it is stored, and is not decoded then.
+func (x *gameIndex) expect(e *protocol.Event, data []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.games[e.Game]; p != nil {
+		p.expected, p.expectedBytes = e, data
+	}
+}
+
+// asExpected returns the expected entry of a game if these are its bytes.
+func (x *gameIndex) asExpected(g protocol.GameID, data []byte) (e protocol.Event, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.games[g]
+	if p == nil || p.expected == nil || !bytes.Equal(p.expectedBytes, data) {
+		return e, false
+	}
+	return *p.expected, true
+}
+
 // noteOwn notes an entry that a referee of this process has just appended.
 func (x *gameIndex) noteOwn(e *protocol.Event, seq uint64) {
 	x.mu.Lock()
@@ -124,6 +155,7 @@ func (x *gameIndex) put(g protocol.GameID, p *gameEntry, e protocol.Event, seq u
 		x.seat(g, e)
 	}
 	p.last, p.seq, p.corrupt = e, seq, false
+	p.expected, p.expectedBytes = nil, nil
 	if e.Status == protocol.Finished && p.ended.IsZero() {
 		p.ended = time.Now()
 		if time.Since(e.Time) > x.keep {

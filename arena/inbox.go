@@ -91,7 +91,7 @@ func (q playerRequest) serve(r *referee) {
 	if event == nil && !r.owns() {
 		return // its owner answers
 	}
-	ans = r.apply(event, ans)
+	ans = r.applyFor(event, ans, q.Move != nil && q.Move.AnswerOnly)
 	if ans.Error != nil {
 		r.a.metrics.refused.WithLabelValues(string(ans.Error.Code)).Inc()
 	}

@@ -59,6 +59,8 @@ type journal struct {
 	game    protocol.GameID
 	last    uint64 // expected last sequence of the subject
 	retries func() // counts failed attempts
+	// sending, if set, is told of each entry before it is sent.
+	sending func(e *protocol.Event, data []byte)
 	// doubt is the entry that was given up for lack of space. An earlier
 	// attempt, whose outcome is unknown, may have written it after all.
 	doubt []byte
@@ -76,9 +78,9 @@ func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal
 // bytes are sent again with the same expected sequence, so that they are
 // written at most once, until ctx ends.
 func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.Duration) error {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("game %s: %w", j.game, err)
+	data := e.Encode()
+	if j.sending != nil {
+		j.sending(e, data)
 	}
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space

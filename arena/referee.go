@@ -70,6 +70,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
 		seatSince: [2]time.Time{now, now}, uncharged: now, look: make(chan struct{}, 1),
 	}
+	j.sending = a.index.expect
 	a.mu.Lock()
 	a.referees[live.ID()] = r
 	a.mu.Unlock()
@@ -188,6 +189,11 @@ func (r *referee) leave() {
 // apply stores an event, commits it, and tells the players. Without an event
 // nothing has changed and the answer is final.
 func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.ActAnswer {
+	return r.applyFor(event, ans, false)
+}
+
+// applyFor is apply for a request whose sender may need no other message than its answer.
+func (r *referee) applyFor(event *protocol.Event, ans protocol.ActAnswer, answerOnly bool) protocol.ActAnswer {
 	if event == nil {
 		return ans
 	}
@@ -215,7 +221,13 @@ func (r *referee) apply(event *protocol.Event, ans protocol.ActAnswer) protocol.
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 	}
 	r.report(event)
-	r.sendStates()
+	if mover := event.Seat; answerOnly && err == nil && event.Kind == protocol.EventMove && event.Turn != *mover {
+		now := time.Now()
+		r.sentAt[*mover] = now // the answer tells as much, and is asked for again if it is lost
+		r.sendState(event.Turn, now)
+	} else {
+		r.sendStates()
+	}
 	return ans
 }
 

@@ -129,7 +129,7 @@ func (c *Client) Instance() InstanceID { return c.instance }
 // together with the answer, and the cause of ctx when that ends.
 func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
 	var none Ans
-	data, err := json.Marshal(req)
+	data, err := encode(req)
 	if err != nil {
 		return none, err
 	}
@@ -252,7 +252,7 @@ func act(a *ActAnswer) *Answer { return &a.Answer }
 func (c *Client) SendMove(ctx context.Context, g GameID, m MoveRequest) (ActAnswer, error) {
 	m.fill()
 	m.Instance = c.instance
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, m, act)
+	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, &m, act)
 }
 
 // SendAct resigns, or offers or answers a draw or a takeback. It fills in

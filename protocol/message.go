@@ -438,6 +438,9 @@ type MoveRequest struct {
 	Move     string     `json:"move"`
 	Key      string     `json:"key,omitempty"`    // position key after the move, 16 hex digits; checked if present
 	LagMS    int64      `json:"lag_ms,omitempty"` // the sender's estimate of the network delay; credited to people only, within a quota
+	// AnswerOnly says that the answer is enough for the sender: the platform need not send
+	// it the state after the move, unless the game has ended or the same seat acts again.
+	AnswerOnly bool `json:"answer_only,omitempty"`
 }
 
 // Step is a step in the negotiation of a draw or a takeback.

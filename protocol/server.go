@@ -419,8 +419,16 @@ func (s *Server) note(r request, e *Error) {
 	ev.Msg("refused")
 }
 
+// encode encodes a message, which may know how itself.
+func encode(m any) ([]byte, error) {
+	if e, ok := m.(interface{ encode() []byte }); ok {
+		return e.encode(), nil
+	}
+	return json.Marshal(m)
+}
+
 func (s *Server) respond(msg *nats.Msg, ans any) {
-	data, err := json.Marshal(ans)
+	data, err := encode(ans)
 	if err == nil {
 		err = msg.Respond(data)
 	}
@@ -468,21 +476,12 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 // Tell sends a player the state of its game. Errors are only logged, since the
 // next state makes up for a lost one.
 func (s *Server) Tell(p PlayerID, st State) {
-	body, err := st.body()
-	if err != nil {
-		s.log.Warn().Err(err).Str("game", string(st.Game)).Msg("could not publish")
-		return
-	}
-	s.tell(p, &st, body)
+	s.tell(p, &st, st.body())
 }
 
 // TellBoth sends the players of a game, by seat, its state.
 func (s *Server) TellBoth(players [2]PlayerID, st State) {
-	body, err := st.body()
-	if err != nil {
-		s.log.Warn().Err(err).Str("game", string(st.Game)).Msg("could not publish")
-		return
-	}
+	body := st.body()
 	for seat, p := range players {
 		st.You = game.Seat(seat)
 		s.tell(p, &st, body)
@@ -492,11 +491,7 @@ func (s *Server) TellBoth(players [2]PlayerID, st State) {
 // tell sends a state whose body is encoded.
 func (s *Server) tell(p PlayerID, st *State, body []byte) {
 	st.V, st.To, st.ServerTime = Version, s.subjects.ToGame(p, st.Game), time.Now().UTC()
-	data, err := st.encode(body)
-	if err == nil {
-		err = s.nc.Publish(st.To, data)
-	}
-	if err != nil {
+	if err := s.nc.Publish(st.To, st.encode(body)); err != nil {
 		s.unpublished(err, st.To)
 	}
 }

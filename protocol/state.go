@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"encoding/json"
 	"time"
 
 	"sparring/game"
@@ -99,31 +98,6 @@ type State struct {
 }
 
 func (m *State) version() int { return m.V }
-
-// body encodes what is the same for both players of a game.
-func (m *State) body() ([]byte, error) {
-	return json.Marshal(struct {
-		*Snapshot
-		Receipt *Receipt `json:"receipt,omitempty"`
-	}{&m.Snapshot, m.Receipt})
-}
-
-// encode encodes the state, of which the body is encoded.
-func (m *State) encode(body []byte) ([]byte, error) {
-	head, err := json.Marshal(struct {
-		V          int       `json:"v"`
-		To         string    `json:"to"`
-		Seq        uint64    `json:"seq"`
-		Unkept     uint64    `json:"unkept,omitempty"`
-		ServerTime time.Time `json:"server_time"`
-		You        game.Seat `json:"you"`
-	}{m.V, m.To, m.Seq, m.Unkept, m.ServerTime, m.You})
-	if err != nil {
-		return nil, err
-	}
-	head[len(head)-1] = ','
-	return append(head, body[1:]...), nil
-}
 
 // Order returns the place of the state among those of its game.
 func (m *State) Order() StateOrder { return StateOrder{m.Seq, m.Unkept} }

@@ -234,3 +234,34 @@ func TestDoesNotPonderOnAnOpeningProcedure(t *testing.T) {
 		t.Error("the procedure never ended")
 	}
 }
+
+// The answer to our move brings the state up to date, since no state need follow. That
+// of a repeated request, which tells of a later position, does not.
+func TestAnswerMovesTheState(t *testing.T) {
+	s := bare(t, "60")
+	rules, err := catalog.Rules("xiangqi/simple")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.game.rules = rules
+	s.syncPosition()
+	if err := s.game.play(0, "h2e2"); err != nil {
+		t.Fatal(err)
+	}
+	key := game.KeyText(s.game.pos.Key())
+	theirs := game.Second
+	s.st.DrawBy = &theirs
+	ans := protocol.ActAnswer{Seq: 7, Ply: 2, Clocks: &protocol.Clocks{Running: &theirs}, Receipt: &protocol.Receipt{Ply: 1, ChargedMS: 5}}
+	ans.ServerTime = time.Now().Add(time.Second)
+	out := &outgoing{decision: &decision{ply: 0, move: "h2e2", key: key}}
+	if s.moved(out, &ans); len(s.st.Moves) != 0 {
+		t.Errorf("moved by the answer for a later position: %+v", s.st)
+	}
+	ans.Ply = 1
+	s.moved(out, &ans)
+	st := s.st
+	if !slices.Equal(st.Moves, []string{"h2e2"}) || st.Turn != game.Second || st.Key != key || st.Seq != 7 || st.Clocks != *ans.Clocks ||
+		st.DrawBy != nil || st.ServerTime != ans.ServerTime || st.Receipt != ans.Receipt || s.game.plies[0].receipt != ans.Receipt {
+		t.Errorf("after the answer: %+v, plies %+v", st, s.game.plies)
+	}
+}

@@ -241,7 +241,9 @@ func (s *Session) send() {
 			return
 		}
 		dispatched := time.Now()
-		ans, err := s.player.Client.Move(ctx, s.id, epoch, out.ply, out.move, out.key)
+		ans, err := s.player.Client.SendMove(ctx, s.id, protocol.MoveRequest{
+			Epoch: epoch, Ply: out.ply, Move: out.move, Key: out.key, AnswerOnly: true,
+		})
 		r := moveAnswer{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
 		s.post(func() { s.handleAnswer(out, r) })
 	})
@@ -270,6 +272,7 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 			s.game.play(out.ply, out.move) // legalMove has checked it
 			if after := r.ans.Order(); s.newest.Before(after) {
 				s.newest = after
+				s.moved(out, &r.ans)
 			}
 			s.resync.reset(s)
 			s.ponder()
@@ -307,6 +310,24 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 		s.player.Tally.Fault(fmt.Sprintf("game %s: the platform could not read our move: %v", s.id, refusal))
 		s.resign("the platform could not read our move")
 	}
+}
+
+// moved changes the state by our accepted move, after which the platform sends none. The
+// answer of a repeated request may tell of a later position, whose state comes.
+func (s *Session) moved(out *outgoing, ans *protocol.ActAnswer) {
+	if ans.Ply != out.ply+1 || len(s.st.Moves) != out.ply || ans.Clocks == nil || s.game.pos == nil {
+		return
+	}
+	st := &s.st
+	st.Seq, st.Unkept, st.ServerTime, s.received = ans.Seq, ans.Unkept, ans.ServerTime, time.Now()
+	st.Moves = append(slices.Clip(st.Moves), out.move)
+	st.Turn, st.Key, st.Clocks, st.Receipt = s.game.pos.Turn(), out.key, *ans.Clocks, ans.Receipt
+	st.FirstMoveBy, st.TakebackBy = time.Time{}, nil
+	if st.DrawBy != nil && *st.DrawBy != st.You {
+		st.DrawBy = nil // a move declines the offer
+	}
+	s.game.charged(out.ply, out.move, ans.Receipt)
+	s.reportMoves()
 }
 
 // noteCost measures what an accepted move cost beyond the thinking.
