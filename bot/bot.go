@@ -69,6 +69,7 @@ type Bot struct {
 	following    sync.Mutex  // see followMode
 	tally        *play.Tally // of all sessions
 	busy         busyMeter
+	warmed       sync.Map // of warmKey: engines whose tables are made, see trySearch
 	overload     *overload
 	answersFleet atomic.Bool // the operator's requests
 
@@ -270,6 +271,11 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	if err != nil || !p.warms() {
 		return err
 	}
+	// The players of an engine share its tables. A search for each of hundreds of them at
+	// once would need gigabytes for their histories.
+	if _, done := b.warmed.LoadOrStore(warmKey{p.profile().spec(), rulesName, p.profile().Reproducible}, true); done {
+		return nil
+	}
 	start, err := rules.New("")
 	if err != nil || opening.Running(start) {
 		return err
@@ -279,6 +285,12 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 		return err
 	}
 	return run.Wait().Err
+}
+
+// warmKey is what the players whose games share tables have in common.
+type warmKey struct {
+	spec, rules  string
+	reproducible bool
 }
 
 // serve joins and leaves queues until there is a reason to end.
