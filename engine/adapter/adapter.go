@@ -41,6 +41,10 @@ type Adapter struct {
 	// people: "capture". A move is of one kind, the most forcing. It is for
 	// statistics; nil if the game has none.
 	Kind func(p game.Position, m game.Move) string
+	// NoProgress returns how many plies in a row have made no progress, such as a
+	// capture, as the rules' move limit counts them. It is for statistics; nil if
+	// every move is progress.
+	NoProgress func(p game.Position) int
 }
 
 // Bench is the positions that measure the search, under one rule set.

@@ -19,6 +19,7 @@ func Adapter() adapter.Adapter {
 		Levels:      levels,
 		Beginner:    capturing,
 		Kind:        kind,
+		NoProgress:  noProgress,
 	}
 }
 

@@ -18,3 +18,8 @@ func kind(p game.Position, m game.Move) string {
 	}
 	return "quiet"
 }
+
+// noProgress returns the plies since the last capture.
+func noProgress(p game.Position) int {
+	return int(p.(*xiangqi.Position).Board().State().Quiet)
+}
