@@ -43,8 +43,8 @@ func weaknessesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "weaknesses --player P [SOURCE...]",
 		Short: "Find where a player is weaker than elsewhere, and in which positions",
-		Long: `Group the games of a player by opening, opponent and length, and its moves by colour,
-phase, time left and kind of move, and say which groups are weaker than chance
+		Long: `Group the games of a player by opening, opponent and length, its moves by colour,
+phase, time left, kind and plies without progress, and its faults, and say which groups are weaker than chance
 explains: with p the share of comparable data without any weakness in which some
 group looks as bad, and a group with p up to 5 % called weak.
 
@@ -216,10 +216,10 @@ func (f *weaknessFlags) reports(c *cobra.Command, games []*record.Record, l sear
 // print prints the result for people.
 func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	fmt.Fprintf(out, "player    %s, %s, score %.1f %%", f.player, count(r.Games, "game", "games"), 100*r.Score)
-	if r.OnTime > 0 {
-		fmt.Fprintf(out, ", %d lost on time", r.OnTime)
-	}
 	fmt.Fprintln(out)
+	for _, n := range r.Faults {
+		fmt.Fprintf(out, "lost by   %s: %s, the opponents %d\n", n.Name, count(n.Lost, "game", "games"), n.Theirs)
+	}
 	if r.Judged > 0 {
 		fmt.Fprintf(out, "moves     %d judged, %.2f %% of winning chance lost a move; the opponents' %.2f %%\n", r.Judged, 100*r.Lost, 100*r.Theirs)
 	} else {
@@ -229,7 +229,7 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	t := texttable.Table{{"BY", "GROUP", "GAMES", "SCORE", "ELSEWHERE", "MOVES", "LOST", "THEIRS", "WORSE BY", "P", ""}}
 	for _, g := range r.Groups {
 		score, elsewhere, moves, lost, theirs := "", "", "", "", ""
-		if g.Moves > 0 {
+		if !g.By.OfGames() {
 			moves, lost, theirs = fmt.Sprint(g.Moves), fmt.Sprintf("%.2f %%", 100*g.Lost), fmt.Sprintf("%.2f %%", 100*g.Theirs)
 		} else {
 			score, elsewhere = fmt.Sprintf("%.1f %%", 100*g.Score), fmt.Sprintf("%.1f %%", 100*g.Other)
@@ -250,7 +250,7 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 		fmt.Fprintf(out, "\nNo group of %d is weaker than chance explains.\n", len(r.Groups))
 	default:
 		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance, some group would be called weak in 5 %% of such tables.\n", count(n, "group", "groups"), len(r.Groups))
-		if ofMoves := func(g weakness.Group) bool { return g.Moves > 0 }; f.analyse == "" && slices.ContainsFunc(r.Weak(), ofMoves) {
+		if ofMoves := func(g weakness.Group) bool { return !g.By.OfGames() && g.By != weakness.Fault }; f.analyse == "" && slices.ContainsFunc(r.Weak(), ofMoves) {
 			fmt.Fprintln(out, "The players' own scores say so: see with --analyse, and by a match from --positions, whether its moves are bad.")
 		}
 	}
@@ -274,12 +274,15 @@ func (f *weaknessFlags) printMoves(out io.Writer, r *weakness.Result) error {
 			return err
 		}
 		written := func(text string) string {
+			if text == "" {
+				return ""
+			}
 			if move, err := p.Parse(text); err == nil {
 				return as.format(move)
 			}
 			return text
 		}
-		t.Add(m.Game.Record.ID, m.Ply, written(m.Game.Record.Plies[m.Ply-1].Move), fmt.Sprintf("%.0f %%", 100*m.Lost), written(m.Best),
+		t.Add(m.Game.Record.ID, m.Ply, cmp.Or(written(m.Text()), "none"), fmt.Sprintf("%.0f %%", 100*m.Lost), written(m.Best),
 			strings.Join(m.Groups, ", "), map[bool]string{true: "weak"}[m.Weak])
 	}
 	return t.Write(out)
@@ -393,7 +396,7 @@ func (w *positionWriter) write(say io.Writer, file, note string, moves []weaknes
 type mistakeView struct {
 	Game   string   `json:"game"`
 	Ply    int      `json:"ply"`
-	Move   string   `json:"move"`
+	Move   string   `json:"move,omitempty"` // absent: a fault
 	Lost   float64  `json:"lost"`
 	Best   string   `json:"best,omitempty"`
 	Groups []string `json:"groups"`
@@ -410,7 +413,7 @@ func (f *weaknessFlags) printJSON(out io.Writer, r *weakness.Result) error {
 	}{Player: f.player, Result: r, Moves: []mistakeView{}}
 	for _, m := range r.Moves[:min(len(r.Moves), f.most)] {
 		rec := m.Game.Record
-		view.Moves = append(view.Moves, mistakeView{rec.ID, m.Ply, rec.Plies[m.Ply-1].Move, math.Round(1e4*m.Lost) / 1e4, m.Best, m.Groups, m.Weak,
+		view.Moves = append(view.Moves, mistakeView{rec.ID, m.Ply, m.Text(), math.Round(1e4*m.Lost) / 1e4, m.Best, m.Groups, m.Weak,
 			format.Name(rec.Seats[game.First]), format.Name(rec.Seats[game.Second])})
 	}
 	return json.NewEncoder(out).Encode(view)

@@ -57,10 +57,20 @@ func groupsOfGame(g *Game) (all []key, err error) {
 
 func opponentOf(g *Game) string { return format.Name(g.Record.Seats[g.Seat.Other()]) }
 
+// judged is a judged move, or the fault in place of one.
+type judged struct {
+	game, ply int // ply from 0; a fault comes after the last move
+	side      int // 0 for the player, 1 for the opponent
+	lost      float64
+	fault     bool
+	groups    []key
+}
+
 // eachMove calls take for each judged move of a game with the groups of moves that it
-// belongs to; side is 0 for the player and 1 for the opponent. Colours are those of the
+// belongs to, and for the fault that lost the game: it lost all the winning chance that
+// there was, and belongs to the groups that may be its cause. Colours are those of the
 // player. The opening moves of a match are not the players'.
-func eachMove(g *Game, take func(ply, side int, groups []key)) error {
+func eachMove(g *Game, take func(judged)) error {
 	a, err := engine.Adapter(g.Record.Game)
 	if err != nil {
 		return err
@@ -69,7 +79,11 @@ func eachMove(g *Game, take func(ply, side int, groups []key)) error {
 	if err != nil {
 		return err
 	}
-	colour := key{Colour, "as " + g.Seat.String()}
+	noProgress := func() []key { return nil }
+	if a.NoProgress != nil {
+		noProgress = func() []key { return []key{noProgressOf(a.NoProgress(p))} }
+	}
+	f, faulty := g.fault()
 	for i, text := range moves {
 		game.PlayOn(p)
 		m, err := p.Parse(text)
@@ -78,25 +92,64 @@ func eachMove(g *Game, take func(ply, side int, groups []key)) error {
 		}
 		t := g.Record.Plies[i].Think
 		given := g.Record.Source.By == record.ByMatch && t != nil && t.Source == record.FromBook
-		if g.Report.Plies[i].Judged && !given {
-			side := 0
-			if p.Turn() != g.Seat {
-				side = 1
-			}
-			groups := []key{colour, phaseOf(i, a.Length)}
+		if rated := g.Report.Plies[i]; rated.Judged && !given {
+			j := judged{ply: i, side: g.sideOf(p.Turn()), lost: rated.Lost, groups: append(noProgress(), key{Colour, "as " + g.Seat.String()}, phaseOf(i, a.Length))}
 			if a.Kind != nil {
-				groups = append(groups, key{Kind, a.Kind(p, m)})
+				j.groups = append(j.groups, key{Kind, a.Kind(p, m)})
 			}
 			if k, ok := timeOf(g.Record, i); ok {
-				groups = append(groups, k)
+				j.groups = append(j.groups, k)
 			}
-			take(i, side, groups)
+			if faulty && f.ply == i {
+				j.groups = append(j.groups, f.groups()...)
+			}
+			take(j)
 		}
 		if err := p.Play(m); err != nil {
 			return fmt.Errorf("ply %d: %w", i+1, err)
 		}
 	}
+	if !faulty || f.ply < len(moves) {
+		return nil
+	}
+	if chance, ok := g.chanceAtEnd(f.loser); ok {
+		j := judged{ply: f.ply, side: g.sideOf(f.loser), lost: chance, fault: true, groups: append(noProgress(), f.groups()...)}
+		if f.name == string(engine.FaultTime) {
+			if k, ok := timeGroup(g.Record, 0); ok {
+				j.groups = append(j.groups, k)
+			}
+		}
+		take(j)
+	}
 	return nil
+}
+
+// sideOf returns 0 for the player and 1 for the opponent.
+func (g *Game) sideOf(s game.Seat) int {
+	if s == g.Seat {
+		return 0
+	}
+	return 1
+}
+
+// noProgressFrom are the plies without progress at which groups begin. A move limit is
+// usually at 100 or 120.
+var noProgressFrom = []int{0, 20, 40, 80}
+
+// noProgressOf returns the group of positions after so many plies without progress.
+func noProgressOf(plies int) key {
+	i := len(noProgressFrom) - 1
+	for plies < noProgressFrom[i] {
+		i--
+	}
+	switch from := noProgressFrom[i]; {
+	case i == len(noProgressFrom)-1:
+		return key{NoProgress, fmt.Sprintf("from %d plies", from)}
+	case i == 0:
+		return key{NoProgress, fmt.Sprintf("under %d plies", noProgressFrom[1])}
+	default:
+		return key{NoProgress, fmt.Sprintf("%d to %d plies", from, noProgressFrom[i+1]-1)}
+	}
 }
 
 // phaseOf returns the phase of a game that usually lasts so many plies.
@@ -114,11 +167,17 @@ func phaseOf(ply, length int) key {
 
 // timeOf returns how much of its time a mover had left after a move.
 func timeOf(r *record.Record, ply int) (key, bool) {
-	left := r.Plies[ply].LeftMS
-	if left == 0 || r.Clock.Kind == clock.PerMove || r.Clock.Initial == 0 {
+	if r.Plies[ply].LeftMS == 0 {
 		return key{}, false
 	}
-	switch share := float64(left) / float64(r.Clock.Initial.Milliseconds()); {
+	return timeGroup(r, r.Plies[ply].LeftMS)
+}
+
+func timeGroup(r *record.Record, leftMS int64) (key, bool) {
+	if r.Clock.Kind == clock.PerMove || r.Clock.Initial == 0 {
+		return key{}, false
+	}
+	switch share := float64(leftMS) / float64(r.Clock.Initial.Milliseconds()); {
 	case share < 0.1:
 		return key{Time, "under 10 %"}, true
 	case share < 0.3:

@@ -94,7 +94,7 @@ func (t *test) addLosses(g *Group, excesses map[int]float64) bool {
 	if sigma < 1e-9 {
 		return false
 	}
-	g.Games, g.games = len(l.games), l.games
+	g.Games = len(l.games)
 	g.Excess, g.Error = mean, z95*sigma
 	t.losses = append(t.losses, l)
 	t.observed = append(t.observed, mean/sigma)

@@ -4,11 +4,19 @@
 // # Method
 //
 // Games are grouped by opening, opponent and length; the measure is the player's score.
-// Moves are grouped by colour, phase, time pressure and kind; the measure is the
-// winning chance that they lost, less what the opponents' moves of the same group lost
-// in the same game, less the same difference over all moves and games. So a group is
-// not weak because the position is hard for both, or because the player is weaker
-// everywhere.
+// Moves are grouped by colour, phase, time pressure, kind and plies without progress; the
+// measure is the winning chance that they lost, less what the opponents' moves of the
+// same group lost in the same game, less the same difference over all moves and games. So
+// a group is not weak because the position is hard for both, or because the player is
+// weaker everywhere.
+//
+// A fault (no legal move in time, a crash, a breach of the rules of repetition) loses the
+// winning chance that its side had. It counts in place of a move in the group by plies
+// without progress (a loss on time also in that of little time), and in a group of its own
+// kind, whose measure is what the player lost so in each game less what the opponent lost
+// so. A fault in a lost
+// position costs nothing, so faults are no consequence of losing. Faults are not part of
+// the difference over all moves: opponents who crash do not make the player's moves bad.
 //
 // Many groups are looked at, and the worst of many looks bad by chance. Each group gets
 // the p-value of Westfall and Young's single-step maxT procedure (Resampling-Based
@@ -25,6 +33,7 @@ package weakness
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -45,13 +54,15 @@ type By string
 
 // The ways to group.
 const (
-	Opening  By = "opening"
-	Opponent By = "opponent"
-	Length   By = "length"
-	Colour   By = "colour"
-	Phase    By = "phase"
-	Time     By = "time left"
-	Kind     By = "move"
+	Opening    By = "opening"
+	Opponent   By = "opponent"
+	Length     By = "length"
+	Colour     By = "colour"
+	Phase      By = "phase"
+	NoProgress By = "no progress" // for so many plies, as the game counts them
+	Time       By = "time left"
+	Kind       By = "move"
+	Fault      By = "lost by" // a fault of the loser, see Game.fault
 )
 
 // Game is a game of the player, with what is known of its course.
@@ -89,35 +100,34 @@ func (g *Game) chanceBefore(ply int) float64 {
 type Group struct {
 	By   By     `json:"by"`
 	Name string `json:"name"`
-	// Games of the group; in groups of moves those with moves of both sides in it.
+	// Games of the group; in groups of moves those with moves of both sides in it, by
+	// fault those that ended by it.
 	Games int `json:"games"`
-	Moves int `json:"moves"` // of the player that were judged
+	Moves int `json:"moves"` // of the player that were judged, or its faults
 	// Score is the player's in the games of the group, 0 to 1, and Other in those that
 	// the group is compared with: all others, of the same opponents where there are
 	// enough. Both are for groups of games.
 	Score float64 `json:"score"`
 	Other float64 `json:"other"`
 	// Lost is the mean winning chance that a move of the group lost, and Theirs that of
-	// the opponents' moves.
+	// the opponents' moves. By fault, they are the means of a game, of all games.
 	Lost   float64 `json:"lost"`
 	Theirs float64 `json:"theirs"`
 	// Excess is by how much the group is worse than expected, above 0: in points of a
-	// game, or in winning chance a move; Error is its 95 % error.
+	// game, or in winning chance a move (by fault, a game); Error is its 95 % error.
 	Excess float64 `json:"excess"`
 	Error  float64 `json:"error"`
 	P      float64 `json:"p"` // corrected for the number of groups
 	Weak   bool    `json:"weak"`
-
-	games []int // of the player's games
 }
 
-// games reports whether the group is one of games.
-func (b By) games() bool { return b == Opening || b == Opponent || b == Length }
+// OfGames reports whether the groups are of games, not of moves.
+func (b By) OfGames() bool { return b == Opening || b == Opponent || b == Length }
 
-// Move is a judged move of the player.
+// Move is a judged move of the player, or the fault by which it lost in place of one.
 type Move struct {
 	Game   *Game
-	Ply    int     // from 1
+	Ply    int     // from 1; a fault comes after the last move
 	Chance float64 // the player's winning chance before it
 	Lost   float64
 	Best   string // "" if it is not known
@@ -127,17 +137,25 @@ type Move struct {
 	keys []key
 }
 
+// Text returns the move as the record has it, "" for a fault.
+func (m Move) Text() string {
+	if m.Ply > len(m.Game.Record.Plies) {
+		return ""
+	}
+	return m.Game.Record.Plies[m.Ply-1].Move
+}
+
 // Result is what Find finds.
 type Result struct {
-	Games  int     `json:"games"`
-	Score  float64 `json:"score"`
-	Judged int     `json:"judged"` // moves of the player
-	Lost   float64 `json:"lost"`   // mean of a judged move
-	Theirs float64 `json:"theirs"`
-	OnTime int     `json:"on_time"` // games lost on time
-	Groups []Group `json:"groups"`  // the weakest first
-	Moves  []Move  `json:"-"`       // that lost much, the worst first
-	Played []Move  `json:"-"`       // all that were judged, in the order of the games
+	Games  int          `json:"games"`
+	Score  float64      `json:"score"`
+	Judged int          `json:"judged"` // moves of the player
+	Lost   float64      `json:"lost"`   // mean of a judged move
+	Theirs float64      `json:"theirs"`
+	Faults []FaultCount `json:"faults,omitempty"` // by which games were lost
+	Groups []Group      `json:"groups"`           // the weakest first
+	Moves  []Move       `json:"-"`                // that lost much, the worst first
+	Played []Move       `json:"-"`                // all that were judged, in the order of the games
 }
 
 // Weak lists the weak groups.
@@ -159,12 +177,9 @@ func Find(games []*Game) (*Result, error) {
 			return nil, fmt.Errorf("game %s: %w", g.Record.ID, err)
 		}
 	}
-	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean()}
+	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean(), Faults: countFaults(games)}
 	for _, g := range games {
 		r.Score += g.score() / float64(len(games))
-		if g.Record.Reason == "time" && g.score() == 0 {
-			r.OnTime++
-		}
 	}
 	e.examine(r)
 	e.mistakes(r)
@@ -201,13 +216,7 @@ type examination struct {
 	groups  map[key]*members
 	all     [2]tally
 	overall []*[2]tally // by game, over all moves
-	plies   []judged
-}
-
-// judged is a judged move of the player.
-type judged struct {
-	game, ply int // ply from 0
-	groups    []key
+	plies   []judged    // of the player
 }
 
 func (e *examination) group(k key) *members {
@@ -231,20 +240,22 @@ func (e *examination) take(i int, g *Game) error {
 		m.games = append(m.games, i)
 	}
 	e.overall = append(e.overall, &[2]tally{})
-	return eachMove(g, func(ply int, side int, groups []key) {
-		lost := g.Report.Plies[ply].Lost
-		e.all[side].add(lost)
-		e.overall[i][side].add(lost)
-		for _, k := range groups {
+	return eachMove(g, func(j judged) {
+		if !j.fault {
+			e.all[j.side].add(j.lost)
+			e.overall[i][j.side].add(j.lost)
+		}
+		for _, k := range j.groups {
 			m := e.group(k)
 			if m.moves[i] == nil {
 				m.moves[i] = &[2]tally{}
 			}
-			m.moves[i][side].add(lost)
-			m.total[side].add(lost)
+			m.moves[i][j.side].add(j.lost)
+			m.total[j.side].add(j.lost)
 		}
-		if side == 0 {
-			e.plies = append(e.plies, judged{i, ply, append(groups, of...)})
+		if j.side == 0 {
+			j.game, j.groups = i, append(j.groups, of...)
+			e.plies = append(e.plies, j)
 		}
 	})
 }
@@ -262,8 +273,9 @@ func (e *examination) examine(r *Result) {
 	seen := map[string]bool{}
 	for _, k := range e.order {
 		m := e.groups[k]
-		g := Group{By: k.by, Name: k.name, Games: len(m.games), Moves: m.total[0].moves, Lost: m.total[0].mean(), Theirs: m.total[1].mean(), P: 1, games: m.games}
-		if k.by.games() {
+		g := Group{By: k.by, Name: k.name, Games: len(m.games), Moves: m.total[0].moves, Lost: m.total[0].mean(), Theirs: m.total[1].mean(), P: 1}
+		switch {
+		case k.by.OfGames():
 			same := fmt.Sprint(k.by, m.games)
 			if len(m.games) < Least || len(m.games) == len(e.games) || seen[same] {
 				continue // too few, all, or an opening that only goes on
@@ -276,8 +288,18 @@ func (e *examination) examine(r *Result) {
 			if !t.addScores(&g, scores, in, m.games) {
 				continue
 			}
-		} else if !t.addLosses(&g, e.excesses(m)) {
-			continue
+		case k.by == Fault:
+			same := fmt.Sprint(k.by, slices.Sorted(maps.Keys(m.moves)))
+			if len(m.moves) < Least || seen[same] || !t.addLosses(&g, e.forfeits(m)) {
+				continue // too few, or there is only one kind
+			}
+			seen[same] = true
+			all := float64(len(e.games))
+			g.Games, g.Lost, g.Theirs = len(m.moves), m.total[0].lost/all, m.total[1].lost/all
+		default:
+			if !t.addLosses(&g, e.excesses(m)) {
+				continue
+			}
 		}
 		r.Groups = append(r.Groups, g)
 	}
@@ -309,6 +331,20 @@ func (e *examination) excesses(m *members) map[int]float64 {
 	return all
 }
 
+// forfeits returns for each game the winning chance that the player lost by the fault
+// of the group, less what the opponent lost by it. Unlike moves, faults need no
+// comparison with the rest: a weaker player need not forfeit more.
+func (e *examination) forfeits(m *members) map[int]float64 {
+	all := map[int]float64{}
+	for i := range e.games {
+		all[i] = 0
+		if o := m.moves[i]; o != nil {
+			all[i] = o[0].lost - o[1].lost
+		}
+	}
+	return all
+}
+
 // mistakeFrom is the winning chance that a move must lose to be listed: an inaccuracy
 // of package review.
 const mistakeFrom = 0.10
@@ -321,11 +357,17 @@ func (e *examination) mistakes(r *Result) {
 	}
 	for _, j := range e.plies {
 		g := e.games[j.game]
-		p := g.Report.Plies[j.ply]
-		m := Move{Game: g, Ply: j.ply + 1, Chance: g.chanceBefore(j.ply), Lost: p.Lost, Best: p.Best, keys: j.groups}
+		m := Move{Game: g, Ply: j.ply + 1, Chance: j.lost, Lost: j.lost, keys: j.groups}
+		if !j.fault {
+			m.Chance, m.Best = g.chanceBefore(j.ply), g.Report.Plies[j.ply].Best
+		}
 		for _, k := range j.groups {
 			m.Weak = m.Weak || weak[k]
-			if !k.by.games() {
+			switch {
+			case k.by.OfGames() || k.name == anyFault:
+			case k.by == NoProgress || k.by == Fault: // no name without what it is by
+				m.Groups = append(m.Groups, string(k.by)+" "+k.name)
+			default:
 				m.Groups = append(m.Groups, k.name)
 			}
 		}
