@@ -323,7 +323,7 @@ func (p *player) slots() int {
 	if p.profile().level > 0 {
 		return p.bot.cfg.Levels
 	}
-	return p.bot.cfg.Slots
+	return min(p.bot.cfg.Slots, protocol.MaxSlots)
 }
 
 // known reports whether the platform has accepted a hello. It grants no game to an
@@ -402,7 +402,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (p *player) alive(ctx context.Context, c *protocol.Client) (protocol.AliveAnswer, error) {
 	free := 0
 	if p.taking() {
-		free = p.bot.ledger.Free(p.need(true))
+		free = min(p.bot.ledger.Free(p.need(true)), protocol.MaxSlots)
 	}
 	return c.Alive(ctx, free, p.playing())
 }

@@ -26,10 +26,12 @@ const (
 	maxPlace   = 1024 // of a start position
 	maxGames   = 64   // in a hello
 	maxList    = 256
-	maxSlots   = 10000
 	maxPly     = 4096
 	maxLagMS   = 60_000
 )
+
+// MaxSlots is the most slots that an instance can report for a player.
+const MaxSlots = 10000
 
 // Checker is a message that can check its own fields.
 type Checker interface{ Check() error }
@@ -234,7 +236,7 @@ func isKey(k string) bool {
 // Check implements Checker.
 func (m *Hello) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), shownName("display", m.Display, maxDisplay),
-		text("build", m.Build, maxDisplay), text("host", m.Host, maxHost), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, maxSlots),
+		text("build", m.Build, maxDisplay), text("host", m.Host, maxHost), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, MaxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
 		errs = append(errs, errors.New("kind: want bot or human"))
@@ -268,7 +270,7 @@ func (m *Hello) Check() error {
 
 // Check implements Checker.
 func (m *Alive) Check() error {
-	return first(m.Header.Check(), instance(m.Instance), within("free", m.Free, maxSlots), ids("games", m.Games))
+	return first(m.Header.Check(), instance(m.Instance), within("free", m.Free, MaxSlots), ids("games", m.Games))
 }
 
 // Check implements Checker.
