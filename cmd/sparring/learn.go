@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ type tuneFlags struct {
 	plan             tune.Plan
 	out, keep, check string
 	from             string
+	trees            []string
 }
 
 func learnTune() *cobra.Command {
@@ -51,6 +53,8 @@ func learnTune() *cobra.Command {
 		Short: "Fit the weights of an evaluation to games",
 		Long: `Fit the weights of an evaluation to quiet positions of games, using the results
 of the games and the scores of the searches. ` + aSource + `
+With --trees positions of search trees are learnt from as well, by the scores that
+"learn trees" gave them.
 The output is a weights file that names its inputs; --check reproduces such a
 file and compares. With --keep an interrupted run can be resumed. See
 docs/training.md.`,
@@ -75,6 +79,7 @@ docs/training.md.`,
 	flags.Float64Var(&f.plan.Fit.Mix, "mix", usual.Mix, "share of the game's result in the target; the rest is the score of the search")
 	flags.Float64Var(&f.plan.Fit.Pull, "pull", usual.Pull, "regularization toward the initial weights")
 	flags.Float64Var(&f.plan.Fit.Scale, "scale", 0, "score that wins 73 % of games; 0: estimated from the games")
+	flags.StringArrayVar(&f.trees, "trees", nil, "file of labelled trees to learn from besides the games, repeatable")
 	c.MarkFlagsMutuallyExclusive("out", "check")
 	return c
 }
@@ -96,8 +101,15 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	trees, err := tune.LoadTrees(c.Context(), model, f.plan.Game, f.plan.Sampling, f.trees)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted")
+	}
+	if err != nil {
+		return err
+	}
 	show := newDisplay(c.ErrOrStderr())
-	got, err := f.plan.Run(c.Context(), model, games, f.keep, progressOfTuning(show))
+	got, err := f.plan.Run(c.Context(), model, games, trees, f.keep, progressOfTuning(show))
 	show.clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; run with --keep to be able to resume")
@@ -129,7 +141,7 @@ func (f *tuneFlags) validate(sources []string) error {
 	if fit.Scale == 0 {
 		fit.Scale = 1 // estimated later
 	}
-	return errors.Join(append(errs, checkOutput("--out", f.out, sources...), f.plan.Sampling.Validate(), fit.Validate())...)
+	return errors.Join(append(errs, checkOutput("--out", f.out, append(slices.Clone(f.trees), sources...)...), f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
 // model returns the evaluation to fit, and notes in the plan what it starts from.
@@ -279,6 +291,9 @@ func progressOfTuning(show *display) func(tune.Progress) {
 func printTuning(c *cobra.Command, m *tune.Manifest) {
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "games      %d (digest %s)\n", m.Games, m.GamesDigest)
+	if m.TreesDigest != "" {
+		fmt.Fprintf(out, "trees      %d files (digest %s)\n", len(m.Trees), m.TreesDigest)
+	}
 	fmt.Fprintf(out, "positions  %d\n", m.Positions)
 	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
 	fmt.Fprintf(out, "held out   %.6f before, %.6f after\n", m.Before.Held, m.After.Held)

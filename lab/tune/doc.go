@@ -2,7 +2,8 @@
 // Peter Österlund): it minimizes the error with which evaluations of quiet
 // positions predict the results of their games. [Sample] extracts positions
 // from game records, [Fit] optimizes the weights, and [Manifest] stores them
-// with everything needed to reproduce them.
+// with everything needed to reproduce them. [LoadTrees] adds positions of search trees,
+// labelled by searches, to those of games.
 //
 // The evaluation must be linear in its weights. A position's coefficients are
 // extracted once, for several games in parallel; a pass over all positions is

@@ -19,6 +19,8 @@ type Position struct {
 	Result float64
 	// Score is the score of the recorded search, in the unit of the evaluation.
 	Score float64
+	// ScoreOnly says that there is no result: the score alone is the target.
+	ScoreOnly bool
 	// Held marks a validation position: the fit does not use it, but reports
 	// the error on it.
 	Held bool
@@ -156,7 +158,11 @@ func (s *State) loss(all []Position, o Options, gradient []float64) Loss {
 			v += float64(t.By) * s.Change[t.Weight]
 		}
 		chance := WinProb(v, o.Scale)
-		off := chance - (o.Mix*p.Result + (1-o.Mix)*WinProb(p.Score, o.Scale))
+		target := WinProb(p.Score, o.Scale)
+		if !p.ScoreOnly {
+			target = o.Mix*p.Result + (1-o.Mix)*target
+		}
+		off := chance - target
 		if p.Held {
 			held += off * off
 			others++

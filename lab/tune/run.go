@@ -11,6 +11,7 @@ import (
 
 	"sparring/engine/atomicfile"
 	"sparring/engine/search"
+	"sparring/lab/trees"
 )
 
 // Plan configures a tuning run.
@@ -38,8 +39,10 @@ type Manifest struct {
 	Build       string            `json:"build"`
 	Games       int               `json:"games"`
 	GamesDigest string            `json:"games_digest"`
-	GamesBuild  string            `json:"games_build"` // of the program that played them
-	Positions   int               `json:"positions"`   // including validation positions
+	GamesBuild  string            `json:"games_build"`     // of the program that played them
+	Trees       []trees.Terms     `json:"trees,omitempty"` // files of labelled trees, besides the games
+	TreesDigest string            `json:"trees_digest,omitempty"`
+	Positions   int               `json:"positions"` // including validation positions
 	Before      Loss              `json:"before"`
 	After       Loss              `json:"after"`    // with the rounded weights
 	Scale       float64           `json:"scale"`    // with which the new evaluation best predicts results
@@ -70,6 +73,9 @@ func (p *Progress) reading(ctx context.Context, watch func(Progress)) func(games
 func (m *Manifest) Same(o *Manifest) error {
 	if m.GamesDigest != o.GamesDigest {
 		return fmt.Errorf("different games: %d with digest %s, now %d with digest %s", m.Games, m.GamesDigest, o.Games, o.GamesDigest)
+	}
+	if m.TreesDigest != o.TreesDigest {
+		return fmt.Errorf("different trees: digest %q, now %q", m.TreesDigest, o.TreesDigest)
 	}
 	if m.Positions != o.Positions {
 		return fmt.Errorf("%d positions, now %d", m.Positions, o.Positions)
@@ -123,10 +129,11 @@ func ReadManifest(path string) (*Manifest, error) {
 // Write replaces the file atomically.
 func (m *Manifest) Write(path string) error { return writeJSON(path, m, "  ") }
 
-// Run samples positions, fits the weights and measures the result. It saves the
-// state of the fit to the file keep periodically and when ctx ends, and resumes
-// from it; "" disables this. Watch may be nil.
-func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch func(Progress)) (*Manifest, error) {
+// Run samples positions, fits the weights to these and to positions of trees, and measures
+// the result. What scores mean is found by the games alone. It saves the state of the fit
+// to the file keep periodically and when ctx ends, and resumes from it; "" disables this.
+// Watch may be nil.
+func (p Plan) Run(ctx context.Context, m Model, games *Games, trees *Trees, keep string, watch func(Progress)) (*Manifest, error) {
 	if watch == nil {
 		watch = func(Progress) {}
 	}
@@ -147,9 +154,11 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 			return nil, err
 		}
 	}
+	inGames := len(all)
+	all = append(all, trees.positions...)
 	start := m.Start()
 	before := NewState(len(start)).Errors(all, p.Fit)
-	point := &checkpoint{Plan: p, Games: games.Digest()}
+	point := &checkpoint{Plan: p, Games: games.Digest(), Trees: trees.Digest}
 	if point.State, err = point.load(keep, len(start)); err != nil {
 		return nil, err
 	}
@@ -165,13 +174,14 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, keep string, watch
 		return nil, errors.Join(err, point.save(keep))
 	}
 	weights := point.State.Rounded(start)
-	worth := At(all, start, weights)
+	worth := At(all[:inGames], start, weights)
 	scale, err := FitScale(worth, results)
 	if err != nil {
 		return nil, err
 	}
 	out := &Manifest{
-		Rules: p.Rules, Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build, Positions: len(all),
+		Rules: p.Rules, Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build,
+		Trees: trees.Inputs, TreesDigest: trees.Digest, Positions: len(all),
 		Before: before, After: at(weights, start).Errors(all, p.Fit),
 		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
 	}
@@ -200,6 +210,7 @@ const keepEvery = 25
 type checkpoint struct {
 	Plan  Plan   `json:"plan"`
 	Games string `json:"games_digest"`
+	Trees string `json:"trees_digest,omitempty"`
 	State *State `json:"state"`
 }
 
@@ -221,8 +232,8 @@ func (c *checkpoint) load(path string, weights int) (*State, error) {
 	if err := json.Unmarshal(data, &have); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrState, err)
 	}
-	if have.Plan != c.Plan || have.Games != c.Games || have.State == nil || len(have.State.Change) != weights {
-		return nil, fmt.Errorf("%s: %w: different games, options or weights", path, ErrState)
+	if have.Plan != c.Plan || have.Games != c.Games || have.Trees != c.Trees || have.State == nil || len(have.State.Change) != weights {
+		return nil, fmt.Errorf("%s: %w: different games, trees, options or weights", path, ErrState)
 	}
 	return have.State, nil
 }

@@ -80,7 +80,7 @@ func testPlan() tune.Plan {
 // the weights.
 func TestRunIsReproducible(t *testing.T) {
 	records := randomGames(t, 20)
-	want, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	want, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func TestRunIsReproducible(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := testPlan().Run(ctx, xiangqi.NewLinear(), collect(t, records), keep, stop); !errors.Is(err, context.Canceled) {
+	if _, err := testPlan().Run(ctx, xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, keep, stop); !errors.Is(err, context.Canceled) {
 		t.Fatalf("stopped: %v", err)
 	}
 	passes := 0
-	got, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), keep, func(p tune.Progress) {
+	got, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, keep, func(p tune.Progress) {
 		if passes == 0 {
 			passes = p.Passes
 		}
@@ -130,17 +130,17 @@ func TestRunIsReproducible(t *testing.T) {
 
 	other := testPlan()
 	other.Sampling.Seed = 2
-	if _, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), keep, nil); !errors.Is(err, tune.ErrState) {
+	if _, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, keep, nil); !errors.Is(err, tune.ErrState) {
 		t.Errorf("another run's state: %v", err)
 	}
-	fresh, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	fresh, err := other.Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want.Same(fresh) == nil {
 		t.Error("another seed gives the same weights")
 	}
-	fewer, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records[1:]), "", nil)
+	fewer, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records[1:]), &tune.Trees{}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRunIsReproducible(t *testing.T) {
 func TestWhatIsRight(t *testing.T) {
 	p := testPlan()
 	p.Fit.Mix, p.Fit.Rate = 0, 0.01
-	m, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 20)), "", nil)
+	m, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 20)), &tune.Trees{}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +173,11 @@ func TestBadGames(t *testing.T) {
 		t.Errorf("another game's: %v", err)
 	}
 	records[1].Plies[4].Move = "a0a9"
-	_, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), "", nil)
+	_, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, "", nil)
 	if err == nil || !strings.Contains(err.Error(), `game "g1": ply 5`) {
 		t.Errorf("an illegal move: %v", err)
 	}
-	if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), &tune.Games{}, "", nil); err == nil {
+	if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), &tune.Games{}, &tune.Trees{}, "", nil); err == nil {
 		t.Error("no games: no error")
 	}
 
@@ -190,7 +190,7 @@ func TestBadGames(t *testing.T) {
 		if _, err := tune.ReadManifest(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 1)), path, nil); !errors.Is(err, tune.ErrState) {
+		if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 1)), &tune.Trees{}, path, nil); !errors.Is(err, tune.ErrState) {
 			t.Errorf("state %s: %v", text, err)
 		}
 	}
