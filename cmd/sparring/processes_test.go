@@ -240,8 +240,10 @@ type fleet struct {
 	processes []*process
 }
 
+// newFleet runs the test beside others that have a fleet: most of their time they wait.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return &fleet{t: t, ctx: ctx, dir: t.TempDir()}
