@@ -27,7 +27,7 @@ type night struct {
 // newNight writes the file of a campaign with a match of so many games under a limit.
 func newNight(t *testing.T, games int, limit string) *night {
 	t.Helper()
-	n := &night{fleet: newFleet(t)}
+	n := &night{fleet: anotherFleet(t)}
 	n.file, n.folder = filepath.Join(n.dir, "night.yaml"), filepath.Join(n.dir, "night.campaign")
 	n.write(fmt.Sprintf(`concurrency: 2
 players:
@@ -126,6 +126,7 @@ func TestCampaignKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	n := newNight(t, 16, "nodes=300")
 	for least := 1; least < 12; least += 4 {
 		p := n.run()
@@ -153,6 +154,7 @@ func TestCampaignPaused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	n := newNight(t, 8, "movetime=50ms")
 	p := n.run()
 	for least := range 3 {
@@ -180,6 +182,7 @@ func TestCampaignPaused(t *testing.T) {
 
 // TestCampaignInterrupted: Ctrl-C ends a campaign, which says so and how to go on.
 func TestCampaignInterrupted(t *testing.T) {
+	t.Parallel()
 	n := newNight(t, 1000, "nodes=100")
 	p := n.run()
 	n.awaitGames(2)
@@ -198,6 +201,7 @@ func TestCampaignOnAFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	n := newNight(t, 60, "nodes=100")
 	disk := arenatest.NewSmallDisk(t, "2m")
 	n.folder = filepath.Join(disk.Dir, "night.campaign")
@@ -247,6 +251,7 @@ func TestCampaignOverNATS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	n := newNight(t, 12, "nodes=300")
 	nats, url := n.startNATS(0)
 	env := []string{"SPARRING_NATS_URL=" + url, "SPARRING_NATS_USER=platform", "SPARRING_NATS_PASSWORD=" + password("platform")}

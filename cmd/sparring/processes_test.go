@@ -244,6 +244,12 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	t.Parallel()
+	return anotherFleet(t)
+}
+
+// anotherFleet is newFleet for a test that runs beside others already.
+func anotherFleet(t *testing.T) *fleet {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return &fleet{t: t, ctx: ctx, dir: t.TempDir()}
