@@ -93,7 +93,11 @@ func TestRealEngines(t *testing.T) {
 				if err := p.Play(r.Move); err != nil {
 					t.Fatal(err)
 				}
-				if err := p.Play(p.Legal(nil)[0]); err != nil {
+				legal := p.Legal(nil)
+				if len(legal) == 0 {
+					break // mated within six moves
+				}
+				if err := p.Play(legal[0]); err != nil {
 					t.Fatal(err)
 				}
 			}
