@@ -315,15 +315,28 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 func (l *ladder) forgetErased(ctx context.Context) {
 	for ctx.Err() == nil {
 		if w, err := l.kv.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly()); err == nil {
-			stop := context.AfterFunc(ctx, func() { w.Stop() }) // which closes Updates
-			for kve := range w.Updates() {
-				if kve != nil && kve.Operation() != jetstream.KeyValuePut {
-					l.forget(kve.Key())
-				}
-			}
-			stop()
+			l.forgetThoseOf(ctx, w)
+			w.Stop()
 		}
 		rest(ctx, time.Second)
+	}
+}
+
+// forgetThoseOf drops the standings whose keys a watcher reports as erased, until it or
+// ctx ends. Updates may stay open for ever when the connection is closed.
+func (l *ladder) forgetThoseOf(ctx context.Context, w jetstream.KeyWatcher) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case kve, ok := <-w.Updates():
+			if !ok {
+				return
+			}
+			if kve != nil && kve.Operation() != jetstream.KeyValuePut {
+				l.forget(kve.Key())
+			}
+		}
 	}
 }
 
