@@ -69,7 +69,7 @@ type Bot struct {
 	following    sync.Mutex  // see followMode
 	tally        *play.Tally // of all sessions
 	busy         busyMeter
-	warmed       sync.Map // of warmKey: engines whose tables are made, see trySearch
+	warmUps      sync.Map // of warmKey to *warmUp
 	overload     *overload
 	answersFleet atomic.Bool // the operator's requests
 
@@ -271,20 +271,36 @@ func (b *Bot) trySearch(p *player, kind game.Game, rulesName string) error {
 	if err != nil || !p.warms() {
 		return err
 	}
-	// The players of an engine share its tables. A search for each of hundreds of them at
-	// once would need gigabytes for their histories.
-	if _, done := b.warmed.LoadOrStore(warmKey{p.profile().spec(), rulesName, p.profile().Reproducible}, true); done {
-		return nil
-	}
 	start, err := rules.New("")
 	if err != nil || opening.Running(start) {
 		return err
+	}
+	w, _ := b.warmUps.LoadOrStore(warmKey{p.profile().spec(), rulesName, p.profile().Reproducible}, new(warmUp))
+	return w.(*warmUp).search(g, start)
+}
+
+// warmUp is the search that makes the tables which the players of an engine share. One
+// for each of hundreds of players at once would need gigabytes for their histories.
+type warmUp struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// search searches, unless it has been done. Who comes meanwhile waits: without the
+// tables, a game's first search would make them on its clock. A failure is tried again.
+func (w *warmUp) search(g engine.Game, start game.Position) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return nil
 	}
 	run, err := g.Search(start, search.Limits{Nodes: 1000, NoBook: true}, nil)
 	if err != nil {
 		return err
 	}
-	return run.Wait().Err
+	err = run.Wait().Err
+	w.done = err == nil
+	return err
 }
 
 // warmKey is what the players whose games share tables have in common.
