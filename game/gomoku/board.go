@@ -67,7 +67,7 @@ type place struct{ line, shift uint8 }
 type Geometry struct {
 	Size   int
 	Points int
-	places [Directions][MaxPoints]place
+	places [MaxPoints][Directions]place
 	step   [Directions]int
 	blank  [Directions][maxLines]uint64
 	runs   [Directions][]run
@@ -105,7 +105,7 @@ func newGeometry(size int) *Geometry {
 				at = col
 			}
 			shift := 2 * (at + reach)
-			g.places[d][p] = place{uint8(l), uint8(shift)}
+			g.places[p][d] = place{uint8(l), uint8(shift)}
 			g.blank[d][l] &^= 3 << shift
 		}
 	}
@@ -173,7 +173,7 @@ func (b *Board) Dead(p Point) bool { return b.cell(p) == cellBorder }
 func (b *Board) Empty(p Point) bool { return b.cell(p) == cellEmpty }
 
 func (b *Board) cell(p Point) uint64 {
-	at := b.places[East][p]
+	at := b.places[p][East]
 	return b.lines[East][at.line] >> at.shift & 3
 }
 
@@ -199,8 +199,7 @@ func (b *Board) Unbury(p Point, c Colour) { b.flip(p, c.Other()) }
 // flip toggles the bit of a colour in the cell: none set is empty, both are
 // the border.
 func (b *Board) flip(p Point, c Colour) {
-	for d := range b.lines {
-		at := b.places[d][p]
+	for d, at := range &b.places[p] {
 		b.lines[d][at.line] ^= (uint64(c) + 1) << at.shift
 	}
 }
@@ -247,7 +246,7 @@ func (b *Board) Window(p Point, d Direction) uint32 {
 // least five border cells precede the first and follow the last cell, so
 // that the window of a cell is the line shifted by its place less 10.
 func (b *Board) LineThrough(p Point, d Direction) (line uint64, shift uint) {
-	at := b.places[d][p]
+	at := b.places[p][d]
 	return b.lines[d][at.line], uint(at.shift)
 }
 
