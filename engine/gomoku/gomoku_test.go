@@ -440,6 +440,19 @@ func TestNoVCF(t *testing.T) {
 	}
 }
 
+// TestKeyAfter compares the predicted key with that of every next position.
+func TestKeyAfter(t *testing.T) {
+	p := adapt(t, setUp(t, "gomoku/freestyle-15", middle, ""))
+	for _, e := range p.Moves(nil, &search.Cursor{}) {
+		want := p.KeyAfter(e.Move)
+		p.Do(e.Move)
+		if got := p.Enter().SearchKey; got != want {
+			t.Fatalf("KeyAfter is %x, the key then %x", want, got)
+		}
+		p.Undo(e.Move)
+	}
+}
+
 func BenchmarkDoUndo(b *testing.B) {
 	p := adapt(b, setUp(b, "gomoku/freestyle-15", middle, ""))
 	var c search.Cursor

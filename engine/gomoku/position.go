@@ -195,6 +195,12 @@ func (a *position) forced() bool {
 	return a.forcing && a.field.now.counts[a.toMove.Other()][makesFive] > 0
 }
 
+// KeyAfter implements search.KeyPrefetcher. It is right unless the stone scores a row
+// under the continuous rules.
+func (a *position) KeyAfter(m game.Move) uint64 {
+	return a.key ^ gomoku.StoneKey(gomoku.Point(m-1), a.toMove) ^ gomoku.SideKey() ^ a.salt
+}
+
 // Do implements search.Position.
 func (a *position) Do(m game.Move) {
 	at := gomoku.Point(m - 1)
