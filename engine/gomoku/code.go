@@ -16,6 +16,16 @@ func (r rows) with(d gomoku.Direction, k gomoku.Kind) rows {
 	return r&^(15<<(4*d)) | rows(k)<<(4*d)
 }
 
+// bothRows are the rows of both colours: Black's in the low half, White's in the high.
+type bothRows uint32
+
+func (r bothRows) of(c gomoku.Colour) rows { return rows(r >> (16 * c)) }
+
+func (r bothRows) with(d gomoku.Direction, pair kindPair) bothRows {
+	kinds := bothRows(pair)&15 | bothRows(pair)>>4<<16
+	return r&^((15<<16|15)<<(4*d)) | kinds<<(4*d)
+}
+
 // code names the four kinds of a point's rows in no order: all that the engine
 // looks up about a point for one colour depends on it alone.
 type code uint16

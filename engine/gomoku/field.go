@@ -3,6 +3,7 @@ package gomoku
 import (
 	"iter"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"sparring/game/gomoku"
@@ -75,7 +76,7 @@ func (s *points) all() iter.Seq[gomoku.Point] {
 
 // pointState is the rows and codes of a point for both colours.
 type pointState struct {
-	rows  [2]rows
+	rows  bothRows
 	codes [2]code
 }
 
@@ -85,14 +86,16 @@ type change struct {
 	old   pointState
 }
 
-// totals are the sums over the empty points, copied at each stone and restored when
-// it is taken back.
+// totals are the sets of and the sums over the empty points. Each stone gets a copy of
+// those before it, which are still there when it is taken back.
 type totals struct {
-	value  int64             // two sums of values: see pointInfo.value
-	counts [2][threats]uint8 // points by threat
-	inside int32             // distances of stones to the border: Black's less White's
-	near   points            // points near a stone
-	mark   int               // where the stone's changes begin in the log
+	value  int64                 // two sums of values: see pointInfo.value
+	counts [2][threats]uint8     // points by threat
+	inside int32                 // distances of stones to the border: Black's less White's
+	mark   int                   // where the stone's changes begin in the log
+	near   points                // points near a stone
+	open   points                // empty points
+	sets   [2][levelCount]points // empty points by level
 }
 
 // field is the board with the rows and codes of every empty point, updated stone by
@@ -104,13 +107,10 @@ type field struct {
 	codes *[1 << 16]code
 	*boardGeometry
 
-	state [gomoku.MaxPoints]pointState
-	sets  [2][levelCount]points // empty points by level
-	open  points                // empty points
-	now   totals
-
+	state   [gomoku.MaxPoints]pointState
+	*totals          // the last of the history
+	history []totals // one after each put or bury, and those of the root
 	log     []change
-	earlier []totals // one for each put or bury
 }
 
 // emptyFields are the fields of empty boards, by what tells them apart.
@@ -138,7 +138,7 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 			f.put(p, gomoku.Black)
 			f.bury(p, gomoku.Black)
 		}
-		f.log, f.earlier = f.log[:0], f.earlier[:0] // the stones of the root are not taken back
+		f.forget() // the stones of the root are not taken back
 	}
 	return f
 }
@@ -146,17 +146,16 @@ func newField(b gomoku.Board, set gomoku.Set) *field {
 // newEmptyField returns the field of an empty board.
 func newEmptyField(kind emptyKind) *field {
 	f := &field{board: gomoku.NewBoard(kind.size), boardGeometry: boardGeometries[kind.size](), codes: codeOfRows(), lines: kind.lines, table: kind.table}
+	f.history = make([]totals, 1)
+	f.totals = &f.history[0]
 	b := &f.board
 	for p := range gomoku.Point(b.Points) {
 		s := &f.state[p]
 		for d := range gomoku.Direction(gomoku.Directions) {
-			pair := f.lines.pair(f.board.Window(p, d))
-			for c := range gomoku.Colour(2) {
-				s.rows[c] = s.rows[c].with(d, pair.of(c))
-			}
+			s.rows = s.rows.with(d, f.lines.pair(f.board.Window(p, d)))
 		}
 		for c := range gomoku.Colour(2) {
-			s.codes[c] = f.codes[s.rows[c]]
+			s.codes[c] = f.codes[s.rows.of(c)]
 		}
 		f.list(p)
 	}
@@ -167,7 +166,7 @@ func newEmptyField(kind emptyKind) *field {
 type boardGeometry struct {
 	around [gomoku.MaxPoints]points // the points within nearby steps
 	linked [gomoku.MaxPoints]points // those, and the points that one five could hold together with the point
-	inside [gomoku.MaxPoints]int32  // distance to the nearest border
+	border [gomoku.MaxPoints]int32  // distance to the nearest border
 }
 
 var boardGeometries = func() (g [gomoku.MaxSize + 1]func() *boardGeometry) {
@@ -181,7 +180,7 @@ func newBoardGeometry(g *gomoku.Geometry) *boardGeometry {
 	t := new(boardGeometry)
 	for p := range gomoku.Point(g.Points) {
 		x, y, last := g.Column(p), g.RowOf(p), g.Size-1
-		t.inside[p] = int32(min(x, y, last-x, last-y))
+		t.border[p] = int32(min(x, y, last-x, last-y))
 		for dy := -nearby; dy <= nearby; dy++ {
 			for dx := -nearby; dx <= nearby; dx++ {
 				if q := g.Point(x+dx, y+dy); q != gomoku.NoPoint && q != p {
@@ -206,9 +205,10 @@ var fields = sync.Pool{New: func() any { return new(field) }}
 
 func (f *field) clone() *field {
 	c := fields.Get().(*field)
-	log, earlier := c.log[:0], c.earlier[:0]
+	log, history := c.log[:0], c.history[:0]
 	*c = *f
-	c.log, c.earlier = append(log, f.log...), append(earlier, f.earlier...)
+	c.log, c.history = append(log, f.log...), append(history, f.history...)
+	c.totals = &c.history[len(c.history)-1]
 	return c
 }
 
@@ -236,11 +236,9 @@ func (f *field) list(p gomoku.Point) {
 	f.open.add(p)
 	for c := range gomoku.Colour(2) {
 		i := f.info(p, c)
-		f.now.value += i.value
-		f.now.counts[c][i.threat]++
-		for l := i.level; l < levelCount; l++ {
-			f.sets[c][l].add(p)
-		}
+		f.value += i.value
+		f.counts[c][i.threat]++
+		f.move(p, c, noLevel, i.level)
 	}
 }
 
@@ -248,11 +246,9 @@ func (f *field) unlist(p gomoku.Point) {
 	f.open.remove(p)
 	for c := range gomoku.Colour(2) {
 		i := f.info(p, c)
-		f.now.value -= i.value
-		f.now.counts[c][i.threat]--
-		for l := i.level; l < levelCount; l++ {
-			f.sets[c][l].remove(p)
-		}
+		f.value -= i.value
+		f.counts[c][i.threat]--
+		f.move(p, c, i.level, noLevel)
 	}
 }
 
@@ -266,129 +262,133 @@ func (f *field) move(p gomoku.Point, c gomoku.Colour, before, after level) {
 	}
 }
 
+// push begins the totals after another stone, pop ends them and gives the points back
+// the states that it changed.
+func (f *field) push() {
+	f.history = append(f.history, *f.totals)
+	f.totals = &f.history[len(f.history)-1]
+	f.mark = len(f.log)
+}
+
+func (f *field) pop() {
+	for i := range f.log[f.mark:] {
+		e := &f.log[f.mark+i]
+		f.state[e.point] = e.old
+	}
+	f.log = f.log[:f.mark]
+	f.history = f.history[:len(f.history)-1]
+	f.totals = &f.history[len(f.history)-1]
+}
+
+// forget makes the position the root: its stones can't be taken back.
+func (f *field) forget() {
+	f.log = f.log[:0]
+	f.mark = 0
+	f.history = append(f.history[:0], *f.totals)
+	f.totals = &f.history[0]
+}
+
 // put sets a stone and updates all points in its reach.
 func (f *field) put(p gomoku.Point, c gomoku.Colour) {
-	f.earlier = append(f.earlier, f.now)
-	f.now.mark = len(f.log)
+	f.push()
 	f.unlist(p)
 	if c == gomoku.Black {
-		f.now.inside += f.inside[p]
+		f.inside += f.border[p]
 	} else {
-		f.now.inside -= f.inside[p]
+		f.inside -= f.border[p]
 	}
 	f.board.Put(p, c)
 	near := &f.around[p]
 	for i := range near {
-		f.now.near[i] |= near[i]
+		f.near[i] |= near[i]
 	}
 	f.spread(p)
 }
 
 // take takes back the last stone put, which is that of colour c on p.
 func (f *field) take(p gomoku.Point, c gomoku.Colour) {
-	f.restore()
+	f.pop()
 	f.board.Remove(p, c)
-	f.list(p)
-	f.revert()
 }
 
 // bury makes a stone dead (continuous rules); unbury reverts that, in reverse
 // order.
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
-	f.earlier = append(f.earlier, f.now)
-	f.now.mark = len(f.log)
+	f.push()
 	f.board.Bury(p, c)
 	f.spread(p)
 }
 
 func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
-	f.restore()
+	f.pop()
 	f.board.Unbury(p, c)
-	f.revert()
 }
 
-// restore gives the points back the states that the last put or bury changed.
-func (f *field) restore() {
-	log := f.log[f.now.mark:]
-	for i := len(log) - 1; i >= 0; i-- {
-		e := &log[i]
-		s := &f.state[e.point]
-		for c := range gomoku.Colour(2) {
-			if before, after := f.table[c][s.codes[c]].level, f.table[c][e.old.codes[c]].level; before != after {
-				f.move(e.point, c, before, after)
-			}
-		}
-		*s = e.old
-	}
-	f.log = f.log[:f.now.mark]
-}
+// mostChanges is the most points that a stone changes: five each way in four
+// directions.
+const mostChanges = 40
 
-// revert restores the totals from before the last put or bury.
-func (f *field) revert() {
-	last := len(f.earlier) - 1
-	f.now = f.earlier[last]
-	f.earlier = f.earlier[:last]
-}
-
-// spread updates all points around p.
+// spread updates the points in reach of p.
 func (f *field) spread(p gomoku.Point) {
+	f.log = slices.Grow(f.log, mostChanges)
+	log, n := f.log[f.mark:f.mark+mostChanges], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
 		line, shift := f.board.LineThrough(p, d)
 		step := f.board.Step(d)
-		f.walk(p, d, line, int(shift), -2, -step)
-		f.walk(p, d, line, int(shift), 2, step)
+		for cells := affected(line, shift, f.lines.reach); cells != 0; cells &= cells - 1 {
+			at := bits.TrailingZeros64(cells)
+			q := gomoku.Point(int(p) + (at-int(shift))>>1*step)
+			s, e := &f.state[q], &log[n]
+			e.point = q
+			e.old = *s
+			s.rows = s.rows.with(d, f.lines.pair(uint32(line>>((at-10)&63))))
+			n++
+		}
 	}
+	f.log = f.log[:f.mark+n]
+	f.recode(log[:n])
 }
 
-// walk updates the empty points on one side of p in a line (bits is the step in the
-// line, step that on the board). It ends where no row of either colour can have
-// changed: a stone of the other colour shields those behind it, the border all.
-func (f *field) walk(p gomoku.Point, d gomoku.Direction, line uint64, shift, bits, step int) {
-	var met uint64 // stones between p and the cell, a bit for each colour
-	for range f.lines.reach {
-		shift += bits
-		p += gomoku.Point(step)
-		cell := line >> (shift & 63) & 3
-		if cell != 0 {
-			if met |= cell; met == 3 {
-				return
-			}
-			continue
-		}
-		pair := f.lines.pair(uint32(line >> ((shift - 10) & 63)))
-		s := &f.state[p]
-		for4 := 4 * d
-		black, white := s.rows[0]&^(15<<for4)|rows(pair&15)<<for4, s.rows[1]&^(15<<for4)|rows(pair>>4)<<for4
-		if black == s.rows[0] && white == s.rows[1] {
-			continue
-		}
-		f.log = append(f.log, change{p, *s})
-		if black != s.rows[0] {
-			f.update(s, p, gomoku.Black, black)
-		}
-		if white != s.rows[1] {
-			f.update(s, p, gomoku.White, white)
+// recode gives the changed points the codes of their new rows.
+func (f *field) recode(changes []change) {
+	blacks, whites, codes := f.table[gomoku.Black], f.table[gomoku.White], f.codes
+	value := f.value
+	for i := range changes {
+		e := &changes[i]
+		s := &f.state[e.point]
+		black, white := codes[s.rows.of(gomoku.Black)], codes[s.rows.of(gomoku.White)]
+		s.codes[0], s.codes[1] = black, white
+		wasBlack, wasWhite := &blacks[e.old.codes[0]], &whites[e.old.codes[1]]
+		isBlack, isWhite := &blacks[black], &whites[white]
+		value += isBlack.value - wasBlack.value + isWhite.value - wasWhite.value
+		if (isBlack.threat^wasBlack.threat)|(isWhite.threat^wasWhite.threat) != 0 {
+			f.rank(e.point, gomoku.Black, wasBlack, isBlack)
+			f.rank(e.point, gomoku.White, wasWhite, isWhite)
 		}
 	}
+	f.value = value
 }
 
-// update gives a point new rows for a colour.
-func (f *field) update(s *pointState, p gomoku.Point, c gomoku.Colour, r rows) {
-	s.rows[c] = r
-	now := f.codes[r]
-	if now == s.codes[c] {
-		return
-	}
-	before, after := &f.table[c][s.codes[c]], &f.table[c][now]
-	s.codes[c] = now
-	f.now.value += after.value - before.value
-	if before.threat != after.threat {
-		f.now.counts[c][before.threat]--
-		f.now.counts[c][after.threat]++
-		if before.level != after.level {
-			f.move(p, c, before.level, after.level)
-		}
-	}
+// affected returns the empty cells of a line (gomoku.Board.LineThrough) whose rows
+// depend on what is at shift, as the low bits of the cells: those up to reach cells
+// away, but on either side none beyond the border, or beyond stones of both colours.
+func affected(line uint64, shift uint, reach int) uint64 {
+	const low = 0x5555555555555555
+	black, white := line&low, line>>1&low // each with the border
+	before := uint64(1)<<(shift&63) - 1
+	after := ^before << 2
+	first := min(bits.Len64(black&before), bits.Len64(white&before)) // above the farther of the two nearest
+	blackAfter, whiteAfter := black&after, white&after
+	end := max(blackAfter&-blackAfter, whiteAfter&-whiteAfter)
+	near := (uint64(1)<<(4*reach+2) - 1) << ((int(shift) - 2*reach) & 63)
+	return low &^ (black | white) & near & (end - 1) & (^uint64(0) << (first & 63))
+}
+
+// rank counts a point by its new threat instead of that before.
+func (f *field) rank(p gomoku.Point, c gomoku.Colour, before, now *pointInfo) {
+	f.counts[c][before.threat]--
+	f.counts[c][now.threat]++
+	f.move(p, c, before.level, now.level)
 }
 
 // stopsOfTwo4s returns the points where a stone stops every threat of colour c to make
@@ -448,7 +448,7 @@ func (f *field) stopsOfFourThrees(c gomoku.Colour) (stops points, threatened boo
 // colour c at p would make possible: p itself, and those in its rows.
 func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {
 	set.add(p)
-	r := f.state[p].rows[c]
+	r := f.state[p].rows.of(c)
 	for d := range gomoku.Direction(gomoku.Directions) {
 		k := r.kind(d)
 		if k < gomoku.Four {

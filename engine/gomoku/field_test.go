@@ -56,8 +56,8 @@ func TestFieldIsIncremental(t *testing.T) {
 // sameField fails unless two fields know the same of every empty point, and in sum.
 func sameField(t *testing.T, got, want *field) {
 	t.Helper()
-	if got.open != want.open || got.now.near != want.now.near {
-		t.Fatalf("empty points %x, near a stone %x; want %x, %x", got.open, got.now.near, want.open, want.now.near)
+	if got.open != want.open || got.near != want.near {
+		t.Fatalf("empty points %x, near a stone %x; want %x, %x", got.open, got.near, want.open, want.near)
 	}
 	for p := range want.open.all() {
 		if got.state[p] != want.state[p] {
@@ -67,11 +67,11 @@ func sameField(t *testing.T, got, want *field) {
 	if got.sets != want.sets {
 		t.Fatalf("sets %x, want %x", got.sets, want.sets)
 	}
-	if got.now.counts != want.now.counts {
-		t.Fatalf("counts %v, want %v", got.now.counts, want.now.counts)
+	if got.counts != want.counts {
+		t.Fatalf("counts %v, want %v", got.counts, want.counts)
 	}
-	if got.now.value != want.now.value {
-		t.Fatalf("values %v, want %v", values(got.now.value), values(want.now.value))
+	if got.value != want.value {
+		t.Fatalf("values %v, want %v", values(got.value), values(want.value))
 	}
 }
 
@@ -88,7 +88,7 @@ func BenchmarkPutTake(b *testing.B) {
 				for ; !ok; g, ok = randomPosition(b, "gomoku/"+rules, rng, stones) {
 				}
 				f := adapt(b, g).field
-				near := f.open.intersect(&f.now.near)
+				near := f.open.intersect(&f.near)
 				fields, at = append(fields, f), append(at, slices.Collect(near.all()))
 			}
 			b.ReportAllocs()

@@ -56,9 +56,9 @@ func (a *position) batch(c *search.Cursor) (points, need) {
 		return top.answers, a.need()
 	case stage == stageNear:
 		c.Stage = stageDistant
-		return f.open.intersect(&f.now.near), a.need()
+		return f.open.intersect(&f.near), a.need()
 	}
-	return f.open.minus(&f.now.near), a.need()
+	return f.open.minus(&f.near), a.need()
 }
 
 // fours returns the points of fours for quiescence: those near the side's own last
@@ -96,7 +96,7 @@ func (a *position) scoredMove(p gomoku.Point, need need) search.ScoredMove {
 	own, other := a.field.info(p, a.toMove), a.field.info(p, a.toMove.Other())
 	e := search.ScoredMove{
 		Move:         gomoku.StoneMove(p),
-		Order:        (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.inside[p],
+		Order:        (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.border[p],
 		HistoryIndex: [2]uint16{uint16(p), 0},
 	}
 	switch {

@@ -119,7 +119,7 @@ func (a *position) Enter() search.Node {
 	}
 	node.Forced = a.forced()
 	node.Restricted = top.facing != nothing
-	node.MayPass = a.field.now.counts[a.toMove.Other()][makesFive] == 0 && top.facing != twoFours
+	node.MayPass = a.field.counts[a.toMove.Other()][makesFive] == 0 && top.facing != twoFours
 	return node
 }
 
@@ -130,7 +130,7 @@ func (a *position) settled(top *nodeState) (search.Score, bool) {
 	if a.set.Continuous() {
 		return 0, false // a five does not end the game
 	}
-	own, other := &a.field.now.counts[a.toMove], &a.field.now.counts[a.toMove.Other()]
+	own, other := &a.field.counts[a.toMove], &a.field.counts[a.toMove.Other()]
 	switch {
 	case own[makesFive] > 0:
 		return search.Win - 1, true
@@ -192,7 +192,7 @@ func (a *position) need() need {
 
 // forced reports whether the other side threatens a five that must be stopped.
 func (a *position) forced() bool {
-	return a.forcing && a.field.now.counts[a.toMove.Other()][makesFive] > 0
+	return a.forcing && a.field.counts[a.toMove.Other()][makesFive] > 0
 }
 
 // KeyAfter implements search.KeyPrefetcher. It is right unless the stone scores a row
@@ -309,7 +309,7 @@ func (a *position) drop() {
 // Eval returns the static evaluation: what the empty points are worth by their
 // codes, who threatens what, and what the network corrects.
 func (a *position) Eval() search.Score {
-	sum := values(a.field.now.value)[a.toMove]
+	sum := values(a.field.value)[a.toMove]
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
 	if a.net != nil && a.field.board.Stones() > fewStones {
 		a.net.follow(a.nodes, a.toMove)
@@ -325,9 +325,9 @@ func (a *position) places() search.Score {
 	case a.field.board.Stones() > fewStones:
 		return 0
 	case a.toMove == gomoku.White:
-		return search.Score(-inwards * a.field.now.inside)
+		return search.Score(-inwards * a.field.inside)
 	}
-	return search.Score(inwards * a.field.now.inside)
+	return search.Score(inwards * a.field.inside)
 }
 
 // countedRows is the value of the rows counted so far under the continuous rules.

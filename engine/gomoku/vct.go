@@ -280,7 +280,7 @@ func (v *vct) listAttacks(key uint64) (numbers, bool) {
 		v.option(key, option{p, false, numbers{1, v.promise(p), 0}}, v.attacker)
 	}
 	if v.quiets > 0 && other[two4s].empty() {
-		quiet := f.open.intersect(&f.now.near)
+		quiet := f.open.intersect(&f.near)
 		quiet = quiet.minus(&own[open3])
 		for p := range quiet.all() {
 			if f.info(p, v.attacker).builds && !f.foul(p, v.attacker) {
@@ -407,7 +407,7 @@ func (v *vct) promise(p gomoku.Point) uint32 {
 	f := v.field
 	rows, direct := 0, false
 	for d := range gomoku.Direction(gomoku.Directions) {
-		switch k := f.state[p].rows[v.attacker].kind(d); {
+		switch k := f.state[p].rows.of(v.attacker).kind(d); {
 		case k.IsOpenTwo(), k == gomoku.Three:
 			rows++
 		case k.IsOpenThree():

@@ -102,7 +102,7 @@ type wang2011 struct {
 // Eval returns the paper's evaluation, K1 times the rows of the side to move minus K2
 // times the other side's, unless the next plies decide the game.
 func (w wang2011) Eval() search.Score {
-	own, other := &w.field.now.counts[w.toMove], &w.field.now.counts[w.toMove.Other()]
+	own, other := &w.field.counts[w.toMove], &w.field.counts[w.toMove.Other()]
 	bonus := search.Score(0)
 	switch {
 	case w.set.Continuous():
@@ -130,7 +130,7 @@ func (w wang2011) stones(c gomoku.Colour) (sum int32) {
 		if owner, ok := b.At(p); !ok || owner != c {
 			continue
 		}
-		sum += share * wangInwards * w.field.inside[p]
+		sum += share * wangInwards * w.field.border[p]
 		for d := range gomoku.Direction(gomoku.Directions) {
 			if k := w.field.lines.pair(b.Window(p, d)).of(c); stonesInRow[k] > 0 {
 				sum += rowValue[k] * share / stonesInRow[k]
@@ -166,7 +166,7 @@ func (w wang2011) order(e *search.ScoredMove) int32 {
 	}
 	p := gomoku.Point(e.Move - 1)
 	own, other := w.worth(p, w.toMove), w.worth(p, w.toMove.Other())
-	order := (ownOrder*own+otherOrder*other)*rowOrderScale/8 + wangInwards*w.field.inside[p]
+	order := (ownOrder*own+otherOrder*other)*rowOrderScale/8 + wangInwards*w.field.border[p]
 	switch {
 	case max(own, other) >= doubleThree:
 		order += 2 * urgent

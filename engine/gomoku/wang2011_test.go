@@ -47,7 +47,7 @@ func TestStyles(t *testing.T) {
 	}
 	judged := 0
 	tenseWalks(t, "gomoku/freestyle-15", 5, func(_ *rand.Rand, g game.Position, a *position) {
-		own, other := &a.field.now.counts[a.toMove], &a.field.now.counts[a.toMove.Other()]
+		own, other := &a.field.counts[a.toMove], &a.field.counts[a.toMove.Other()]
 		if own[makesFive]+other[makesFive]+own[makesTwo4s] > 0 {
 			return // decided, whatever the rows are worth
 		}

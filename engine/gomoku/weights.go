@@ -106,7 +106,7 @@ const threatBits = 11
 
 // threatIndex returns who threatens what, for c to move.
 func (f *field) threatIndex(c gomoku.Colour) (index int) {
-	own, other := &f.now.counts[c], &f.now.counts[c.Other()]
+	own, other := &f.counts[c], &f.counts[c.Other()]
 	if other[makesFive] > 0 {
 		index = 1
 	}

@@ -158,10 +158,10 @@ func newRandomWeights(class ruleClass) randomWeights {
 func (w randomWeights) use(a *position) {
 	f := a.field
 	a.weights, f.table = w.weights, w.tables
-	f.now.value = 0
+	f.value = 0
 	for p := range f.open.all() {
 		for c := range gomoku.Colour(2) {
-			f.now.value += f.info(p, c).value
+			f.value += f.info(p, c).value
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 					}
 				}
 				p := gomoku.Point(e.Move - 1)
-				if got := (e.Order - a.field.inside[p]) / orderScale; got != want {
+				if got := (e.Order - a.field.border[p]) / orderScale; got != want {
 					t.Fatalf("%s: %s has order %d, its features %d", g, g.Format(e.Move), got, want)
 				}
 			}
