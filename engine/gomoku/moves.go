@@ -23,8 +23,10 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	buf = buf[:0]
 	for len(buf) == 0 && c.Stage < stageEnd {
 		set, need := a.batch(c)
+		buf = slices.Grow(buf, set.count())
 		for p := range set.all() {
-			buf = append(buf, a.scoredMove(p, need))
+			buf = buf[:len(buf)+1]
+			a.setMove(&buf[len(buf)-1], p, need)
 		}
 		if c.Mode == search.Noisy {
 			buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool {
@@ -87,18 +89,20 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	} else if top := a.resolve(); top.facing != nothing && !top.answers.has(p) {
 		return search.ScoredMove{}, false
 	}
-	return a.scoredMove(p, a.need()), true
+	var e search.ScoredMove
+	a.setMove(&e, p, a.need())
+	return e, true
 }
 
-// scoredMove orders a point by the policy: what it is worth to its side and to the
-// other.
-func (a *position) scoredMove(p gomoku.Point, need need) search.ScoredMove {
+// setMove orders a point by the policy: what it is worth to its side and to the
+// other. It sets the fields in place, as copying a move that has just been made stalls
+// the processor.
+func (a *position) setMove(e *search.ScoredMove, p gomoku.Point, need need) {
 	own, other := a.field.info(p, a.toMove), a.field.info(p, a.toMove.Other())
-	e := search.ScoredMove{
-		Move:         gomoku.StoneMove(p),
-		Order:        (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.border[p],
-		HistoryIndex: [2]uint16{uint16(p), 0},
-	}
+	*e = search.ScoredMove{}
+	e.Move = gomoku.StoneMove(p)
+	e.Order = (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.border[p]
+	e.HistoryIndex[0] = uint16(p)
 	switch {
 	case own.foul != noFoul && a.field.foul(p, a.toMove):
 		e.Order = foulOrder
@@ -107,5 +111,4 @@ func (a *position) scoredMove(p gomoku.Point, need need) search.ScoredMove {
 	case own.threat == makesFour, other.threat == makesFive:
 		e.Noise = search.BadNoisy // the four carries no other threat
 	}
-	return e
 }
