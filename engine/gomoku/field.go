@@ -369,19 +369,29 @@ func (f *field) recode(changes []change) {
 	f.value = value
 }
 
+// lowBits has the low bit of each cell of a line.
+const lowBits = 0x5555555555555555
+
 // affected returns the empty cells of a line (gomoku.Board.LineThrough) whose rows
-// depend on what is at shift, as the low bits of the cells: those up to reach cells
-// away, but on either side none beyond the border, or beyond stones of both colours.
+// depend on the cell at shift, by their low bits: a stone of the other colour shields
+// those behind it, the border all.
 func affected(line uint64, shift uint, reach int) uint64 {
-	const low = 0x5555555555555555
-	black, white := line&low, line>>1&low // each with the border
+	return between(line, shift, reach, line, line>>1)
+}
+
+// between returns the empty cells of a line up to reach cells from the one at shift,
+// by their low bits. On either side they end where a low bit of both a and b has been
+// met: those of the border are in both.
+func between(line uint64, shift uint, reach int, a, b uint64) uint64 {
 	before := uint64(1)<<(shift&63) - 1
 	after := ^before << 2
-	first := min(bits.Len64(black&before), bits.Len64(white&before)) // above the farther of the two nearest
-	blackAfter, whiteAfter := black&after, white&after
-	end := max(blackAfter&-blackAfter, whiteAfter&-whiteAfter)
+	before &= lowBits
+	after &= lowBits
+	first := min(bits.Len64(a&before), bits.Len64(b&before))
+	aAfter, bAfter := a&after, b&after
+	end := max(aAfter&-aAfter, bAfter&-bAfter)
 	near := (uint64(1)<<(4*reach+2) - 1) << ((int(shift) - 2*reach) & 63)
-	return low &^ (black | white) & near & (end - 1) & (^uint64(0) << (first & 63))
+	return lowBits &^ (line | line>>1) & near & (end - 1) & (^uint64(0) << (first & 63))
 }
 
 // rank counts a point by its new threat instead of that before.

@@ -1,6 +1,8 @@
 package gomoku
 
 import (
+	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -99,10 +101,9 @@ type accumulator struct {
 	// valid is how many of the steps are still those of the position.
 	valid int
 	steps []step
-	// What the steps changed: point changed[i] was before[i].
-	changed []uint16
+	// What the steps changed: the point of changes[i] was before[i].
+	changes []rowChange
 	before  []lanes
-	changes [maxChanges]rowChange // of the step being made
 }
 
 // maxChanges is the most points that a stone changes: four each way in four
@@ -130,7 +131,7 @@ func newAccumulator(n *network, b gomoku.Board) *accumulator {
 	for p := range gomoku.Point(b.Points) {
 		if c, ok := b.At(p); ok {
 			a.push(p, c)
-			a.steps, a.changed, a.before = a.steps[:0], a.changed[:0], a.before[:0] // it is not taken back
+			a.steps, a.changes, a.before = a.steps[:0], a.changes[:0], a.before[:0] // it is not taken back
 		}
 	}
 	return a
@@ -164,9 +165,9 @@ var accumulators = sync.Pool{New: func() any { return new(accumulator) }}
 
 func (a *accumulator) clone() *accumulator {
 	c := accumulators.Get().(*accumulator)
-	steps, changed, before := c.steps[:0], c.changed[:0], c.before[:0]
+	steps, changes, before := c.steps[:0], c.changes[:0], c.before[:0]
 	*c = *a
-	c.steps, c.changed, c.before = append(steps, a.steps...), append(changed, a.changed...), append(before, a.before...)
+	c.steps, c.changes, c.before = append(steps, a.steps...), append(changes, a.changes...), append(before, a.before...)
 	return c
 }
 
@@ -188,51 +189,28 @@ func (a *accumulator) follow(nodes []nodeState, toMove gomoku.Colour) {
 
 // push sets a stone, or counts a pass.
 func (a *accumulator) push(p gomoku.Point, c gomoku.Colour) {
-	a.steps = append(a.steps, step{p, c, a.sum, len(a.changed)})
+	mark := len(a.changes)
+	a.steps = append(a.steps, step{p, c, a.sum, mark})
 	if p == gomoku.NoPoint {
 		return
 	}
 	a.board.Put(p, c)
-	n := 0
+	a.changes = slices.Grow(a.changes, maxChanges)
+	changes, n := a.changes[mark:mark+maxChanges], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
 		line, shift := a.board.LineThrough(p, d)
-		n = a.changesAlong(n, p, line, int(shift), a.board.Step(d))
-	}
-	for i := range n {
-		a.changed = append(a.changed, uint16(a.changes[i].point))
-	}
-	mark := len(a.before)
-	for len(a.before) < mark+n {
-		a.before = append(a.before, lanes{})
-	}
-	a.apply(p, a.changes[:n], a.before[mark:])
-}
-
-// changesAlong adds the changed rows of the empty points along a line, after n others,
-// and returns their number. Shift is the place of p's two bits, step the way to the
-// next point.
-func (a *accumulator) changesAlong(n int, p gomoku.Point, line uint64, shift, step int) int {
-	for i := 1; i <= 4; i++ { // p is the i-th cell before the point
-		at := shift + 2*i
-		if cell := line >> (at & 63) & 3; cell == 0 {
-			code := lineCode(uint32(line >> ((at - 10) & 63)))
-			a.changes[n] = rowChange{uint32(int(p) + i*step), code, code &^ (3 << (8 - 2*i))}
+		step, blank := a.board.Step(d), line&^(3<<(shift&63))
+		border := line & (line >> 1)
+		for cells := between(line, shift, 4, border, border); cells != 0; cells &= cells - 1 {
+			at := bits.TrailingZeros64(cells)
+			from := (at - 10) & 63
+			changes[n] = rowChange{uint32(int(p) + (at-int(shift))>>1*step), lineCode(uint32(line >> from)), lineCode(uint32(blank >> from))}
 			n++
-		} else if cell == 3 {
-			break
 		}
 	}
-	for i := 1; i <= 4; i++ { // the i-th after it
-		at := shift - 2*i
-		if cell := line >> (at & 63) & 3; cell == 0 {
-			code := lineCode(uint32(line >> ((at - 10) & 63)))
-			a.changes[n] = rowChange{uint32(int(p) - i*step), code, code &^ (3 << (6 + 2*i))}
-			n++
-		} else if cell == 3 {
-			break
-		}
-	}
-	return n
+	a.changes = a.changes[:mark+n]
+	a.before = slices.Grow(a.before, maxChanges)[:mark+n]
+	a.apply(p, changes[:n], a.before[mark:])
 }
 
 // pop takes back the last step.
@@ -243,10 +221,11 @@ func (a *accumulator) pop() {
 	if s.stone == gomoku.NoPoint {
 		return
 	}
-	for i := s.mark; i < len(a.changed); i++ {
-		a.points[a.changed[i]] = a.before[i]
+	before := a.before[s.mark:]
+	for i, c := range a.changes[s.mark:] {
+		a.points[c.point] = before[i]
 	}
-	a.changed, a.before = a.changed[:s.mark], a.before[:s.mark]
+	a.changes, a.before = a.changes[:s.mark], a.before[:s.mark]
 	a.sum = s.sum
 	a.board.Remove(s.stone, s.colour)
 }
