@@ -1,6 +1,7 @@
 package gomoku
 
 import (
+	"slices"
 	"sync"
 
 	"sparring/game/gomoku"
@@ -157,26 +158,21 @@ func classify(kinds [gomoku.Directions]gomoku.Kind, fouls bool) (t threat, f fou
 }
 
 // lineTable has the kinds of row of both colours by what lies around a point in one
-// direction: an index has two bits for each cell from the lowest, four or five
-// cells before the point and as many after it.
+// direction. As in gomoku.Table, each half of a window has a class, and a pair of classes
+// the kinds: less memory to touch than a table by the cells themselves.
 type lineTable struct {
-	reach int // cells on either side that matter
-	kinds []kindPair
+	reach int                    // cells on either side that matter
+	class [2][1 << (2 * 5)]uint8 // of the five cells before the point, and of those after it
+	kinds [1 << 16]kindPair      // by both classes
 }
 
 // kindPair is Black's kind in the low four bits, White's in the high four.
 type kindPair uint8
 
-// index cuts the cells that matter out of a window (gomoku.Board.Window).
-func (t *lineTable) index(window uint32) uint32 {
-	if t.reach == 4 {
-		return window>>2&0xff | window>>4&0xff00
-	}
-	return window&0x3ff | window>>2&0xffc00
+// pair returns the kinds of a window (gomoku.Board.Window).
+func (t *lineTable) pair(window uint32) kindPair {
+	return t.kinds[uint16(t.class[0][window&0x3ff])<<8|uint16(t.class[1][window>>12&0x3ff])]
 }
-
-// pair returns the kinds of a window.
-func (t *lineTable) pair(window uint32) kindPair { return t.kinds[t.index(window)] }
 
 func (p kindPair) of(c gomoku.Colour) gomoku.Kind { return gomoku.Kind(p >> (4 * c) & 15) }
 
@@ -186,7 +182,7 @@ var (
 )
 
 // lineTableOf returns the table of the lines that win for Black and White. It is
-// made on first use: 64 KB, or 1 MB where the fifth cell matters.
+// made on first use.
 func lineTableOf(lines [2]gomoku.Line) *lineTable {
 	lineTablesM.Lock()
 	defer lineTablesM.Unlock()
@@ -197,14 +193,49 @@ func lineTableOf(lines [2]gomoku.Line) *lineTable {
 	if lines == [2]gomoku.Line{gomoku.FiveOrMore, gomoku.FiveOrMore} {
 		t.reach = 4 // a six counts as a five
 	}
-	t.kinds = make([]kindPair, 1<<(4*t.reach))
+	caro := slices.ContainsFunc(lines[:], func(l gomoku.Line) bool { return l == gomoku.Caro || l == gomoku.ExactCaro })
+	var classes []uint32 // the cells that stand for each: 57, 120 or 172
+	for cells := range uint32(1 << (2 * 5)) {
+		same := seen(cells, t.reach, caro)
+		i := slices.Index(classes, same)
+		if i < 0 {
+			i, classes = len(classes), append(classes, same)
+		}
+		t.class[0][mirrored(cells)], t.class[1][cells] = uint8(i), uint8(i)
+	}
 	black, white := gomoku.TableOf(lines[0]), gomoku.TableOf(lines[1])
-	half := uint32(2 * t.reach)
-	for i := range t.kinds {
-		low, high := uint32(i)&(1<<half-1), uint32(i)>>half
-		window := low<<(10-half) | high<<12
-		t.kinds[i] = kindPair(black.Kind(window, gomoku.Black)) | kindPair(white.Kind(window, gomoku.White))<<4
+	for i, before := range classes {
+		for j, after := range classes {
+			window := mirrored(before) | after<<12
+			t.kinds[i<<8|j] = kindPair(black.Kind(window, gomoku.Black)) | kindPair(white.Kind(window, gomoku.White))<<4
+		}
 	}
 	lineTables[lines] = t
 	return t
+}
+
+// seen returns what matters of the five cells on one side of a point, from the nearest:
+// those in reach, up to the first where both colours or the border have been met. From
+// there on they count as border; under the Caro rules only those behind it do, because
+// there a stone at the end of a row is not the same as the border.
+func seen(cells uint32, reach int, caro bool) uint32 {
+	met := uint32(0)
+	for i := range reach {
+		if met |= cells >> (2 * i) & 3; met == 3 {
+			if caro {
+				i++
+			}
+			return (cells | ^uint32(0)<<(2*i)) & (1<<(2*5) - 1)
+		}
+	}
+	return cells & (1<<(2*reach) - 1)
+}
+
+// mirrored returns five cells in the opposite order.
+func mirrored(cells uint32) (m uint32) {
+	for range 5 {
+		m = m<<2 | cells&3
+		cells >>= 2
+	}
+	return m
 }

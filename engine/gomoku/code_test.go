@@ -112,3 +112,24 @@ func TestClassify(t *testing.T) {
 		}
 	}
 }
+
+// TestLineTable compares the kinds of every window with those of the rules.
+func TestLineTable(t *testing.T) {
+	for _, lines := range [][2]gomoku.Line{
+		{gomoku.FiveOrMore, gomoku.FiveOrMore},
+		{gomoku.ExactFive, gomoku.ExactFive},
+		{gomoku.ExactFive, gomoku.FiveOrMore}, // Renju
+		{gomoku.Caro, gomoku.Caro},
+		{gomoku.ExactCaro, gomoku.ExactCaro},
+	} {
+		table := lineTableOf(lines)
+		for i := range uint32(1 << 20) {
+			window := i&0x3ff | i>>10<<12
+			for c := range gomoku.Colour(2) {
+				if got, want := table.pair(window).of(c), gomoku.TableOf(lines[c]).Kind(window, c); got != want {
+					t.Fatalf("lines %v, window %06x, %v: %v, want %v", lines, window, c, got, want)
+				}
+			}
+		}
+	}
+}

@@ -54,8 +54,7 @@ type hiddenLayer struct {
 	out [hiddenWidth]int32
 }
 
-// network is one for a class of rules; see networkfile.go. Rows are by the code of a
-// line, as lineTable.index has it with reach 4.
+// network is one for a class of rules; see networkfile.go. Rows are by lineCode.
 type network struct {
 	rows  [lineCodes]lanes
 	layer [2][NetworkStages]hiddenLayer // by the side to move
@@ -83,7 +82,8 @@ func NetworkStage(stones int) int {
 // lineCodes is the number of codes of eight cells.
 const lineCodes = 1 << 16
 
-// lineCode returns the code of a window (gomoku.Board.Window).
+// lineCode returns the code of a window (gomoku.Board.Window): two bits for each of the
+// four cells before the point and the four after it, from the lowest.
 func lineCode(window uint32) uint32 { return window>>2&0xff | window>>4&0xff00 }
 
 // rowChange says that one of a point's four rows is another one now.
