@@ -107,9 +107,10 @@ type field struct {
 	codes *[1 << 16]code
 	*boardGeometry
 
-	state   [gomoku.MaxPoints]pointState
-	*totals          // the last of the history
-	history []totals // one after each put or bury, and those of the root
+	state [gomoku.MaxPoints]pointState
+	*totals
+
+	history []totals // those of the root and after each put or bury; the last are the present ones
 	log     []change
 }
 
@@ -214,7 +215,7 @@ func (f *field) clone() *field {
 
 // info returns what follows from the code of an empty point.
 func (f *field) info(p gomoku.Point, c gomoku.Colour) *pointInfo {
-	return &f.table[c][f.state[p].codes[c]]
+	return &f.table[c].info[f.state[p].codes[c]]
 }
 
 // wins reports whether a stone of colour c at the empty point makes five.
@@ -262,8 +263,8 @@ func (f *field) move(p gomoku.Point, c gomoku.Colour, before, after level) {
 	}
 }
 
-// push begins the totals after another stone, pop ends them and gives the points back
-// the states that it changed.
+// push begins the totals of another put or bury. Pop goes back to those before it and
+// gives the points back the states that it changed.
 func (f *field) push() {
 	f.history = append(f.history, *f.totals)
 	f.totals = &f.history[len(f.history)-1]
@@ -271,9 +272,9 @@ func (f *field) push() {
 }
 
 func (f *field) pop() {
-	for i := range f.log[f.mark:] {
-		e := &f.log[f.mark+i]
-		f.state[e.point] = e.old
+	log := f.log[f.mark:]
+	for i := range log {
+		f.state[log[i].point] = log[i].old
 	}
 	f.log = f.log[:f.mark]
 	f.history = f.history[:len(f.history)-1]
@@ -328,7 +329,8 @@ func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 // directions.
 const mostChanges = 40
 
-// spread updates the points in reach of p.
+// spread updates the points in reach of p. All of them, and both colours: nearly every
+// one changes, and a branch on which does costs more than the work.
 func (f *field) spread(p gomoku.Point) {
 	f.log = slices.Grow(f.log, mostChanges)
 	log, n := f.log[f.mark:f.mark+mostChanges], 0
@@ -340,7 +342,7 @@ func (f *field) spread(p gomoku.Point) {
 			q := gomoku.Point(int(p) + (at-int(shift))>>1*step)
 			s, e := &f.state[q], &log[n]
 			e.point = q
-			e.old = *s
+			e.old = *s // field by field: to copy a change that has just been made would stall the processor
 			s.rows = s.rows.with(d, f.lines.pair(uint32(line>>((at-10)&63))))
 			n++
 		}
@@ -351,7 +353,7 @@ func (f *field) spread(p gomoku.Point) {
 
 // recode gives the changed points the codes of their new rows.
 func (f *field) recode(changes []change) {
-	blacks, whites, codes := f.table[gomoku.Black], f.table[gomoku.White], f.codes
+	blacks, whites, codes := &f.table[gomoku.Black].info, &f.table[gomoku.White].info, f.codes
 	value := f.value
 	for i := range changes {
 		e := &changes[i]
@@ -380,8 +382,8 @@ func affected(line uint64, shift uint, reach int) uint64 {
 }
 
 // between returns the empty cells of a line up to reach cells from the one at shift,
-// by their low bits. On either side they end where a low bit of both a and b has been
-// met: those of the border are in both.
+// by their low bits. On either side they end where low bits of both a and b have been
+// met; the border has both.
 func between(line uint64, shift uint, reach int, a, b uint64) uint64 {
 	before := uint64(1)<<(shift&63) - 1
 	after := ^before << 2
@@ -470,7 +472,7 @@ func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {
 				continue
 			}
 			k := f.lines.pair(window | uint32(c.Other()+1)<<(2*i)).of(c)
-			if f.table[c][f.codes[r.with(d, k)]].level > two4s {
+			if f.table[c].info[f.codes[r.with(d, k)]].level > two4s {
 				set.add(gomoku.Point(int(p) + (i-5)*step))
 			}
 		}

@@ -95,20 +95,22 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 }
 
 // setMove orders a point by the policy: what it is worth to its side and to the
-// other. It sets the fields in place, as copying a move that has just been made stalls
+// other. It sets the fields in place: to copy a move that has just been made would stall
 // the processor.
 func (a *position) setMove(e *search.ScoredMove, p gomoku.Point, need need) {
-	own, other := a.field.info(p, a.toMove), a.field.info(p, a.toMove.Other())
+	f, own, other := a.field, a.toMove, a.toMove.Other()
+	codes := &f.state[p].codes
+	score := int32(f.table[own].score[need][0][codes[own]]) + int32(f.table[other].score[need][1][codes[other]])
 	*e = search.ScoredMove{}
 	e.Move = gomoku.StoneMove(p)
-	e.Order = (int32(own.score[need][0])+int32(other.score[need][1]))*orderScale + a.field.border[p]
+	e.Order = score*orderScale + f.border[p]
 	e.HistoryIndex[0] = uint16(p)
-	switch {
-	case own.foul != noFoul && a.field.foul(p, a.toMove):
+	switch threat := f.info(p, own).threat; {
+	case f.foul(p, own):
 		e.Order = foulOrder
-	case own.threat < makesFour:
+	case threat < makesFour:
 		e.Noise = search.GoodNoisy
-	case own.threat == makesFour, other.threat == makesFive:
+	case threat == makesFour, f.info(p, other).threat == makesFive:
 		e.Noise = search.BadNoisy // the four carries no other threat
 	}
 }

@@ -234,7 +234,6 @@ type pointInfo struct {
 	// value is what the point adds to the evaluation: for Black to move in the
 	// high 32 bits, for White to move in the low ones.
 	value  int64
-	score  [needs][2]int16 // policy: if the colour is to move, if the other is
 	threat threat
 	level  level
 	foul   foul
@@ -244,8 +243,12 @@ type pointInfo struct {
 	builds bool
 }
 
-// pointTable is a colour's by code.
-type pointTable [codes]pointInfo
+// pointTable is what a colour's codes give. The scores are apart because a stone changes
+// many points and moves are made for few positions: what it needs lies closer together.
+type pointTable struct {
+	info  [codes]pointInfo
+	score [needs][2][codes]int16 // in the policy: if the colour is to move, if the other is
+}
 
 // values returns the two sums of a total of pointInfo.value: for Black to move and
 // for White to move.
@@ -263,8 +266,8 @@ func (w *weights) tables(r ruleClass) [2]*pointTable {
 		if r.sides() == 1 {
 			own, other = 0, 0
 		}
-		for i := range t {
-			at, p := code(i), &t[i]
+		for i := range t.info {
+			at, p := code(i), &t.info[i]
 			toMove, waiting := int64(w.eval[own].own.at(at)), int64(w.eval[other].other.at(at))
 			if c == gomoku.Black {
 				p.value = toMove<<32 + waiting
@@ -272,7 +275,7 @@ func (w *weights) tables(r ruleClass) [2]*pointTable {
 				p.value = waiting<<32 + toMove
 			}
 			for n := range needs {
-				p.score[n] = [2]int16{saturated(w.moves[own].own[n].at(at)), saturated(w.moves[other].other[n].at(at))}
+				t.score[n][0][i], t.score[n][1][i] = saturated(w.moves[own].own[n].at(at)), saturated(w.moves[other].other[n].at(at))
 			}
 			p.threat, p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
 			p.level = levelOf[p.threat]

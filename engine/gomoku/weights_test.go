@@ -116,7 +116,7 @@ func TestSumsStayInRange(t *testing.T) {
 		for i := range codes {
 			sum := int64(0)
 			for range gomoku.MaxPoints {
-				sum += tables[0][i].value + tables[1][i].value
+				sum += tables[0].info[i].value + tables[1].info[i].value
 			}
 			// Five weights for each colour's code of each point.
 			want := int64(v) * 5 * 2 * gomoku.MaxPoints
