@@ -105,10 +105,11 @@ type Node struct {
 	Forced bool
 	// Restricted: Moves and Find may leave out moves that provably lose, so
 	// nothing follows from the number of moves. Otherwise the node is like any
-	// other: only Forced and MayPass decide about stand pat and null move.
+	// other: only Forced and MayPass decide about stand pat, null move and reverse
+	// futility pruning.
 	Restricted bool
 	// MayPass: a null move makes sense, for passing is hardly ever better than
-	// every move.
+	// every move, and no threat asks for a certain move.
 	MayPass bool
 	// Provable: the prover will probably solve this node, so it is asked at any
 	// depth (Params.ProveNode).

@@ -25,8 +25,9 @@ func (w *worker) prune(n *nodeState) (score Score, pathPly int, ok bool) {
 	}
 
 	// 2. Reverse futility pruning (RFP, static null-move pruning): so far above
-	// beta the opponent's next moves won't change it.
-	if on.ReverseFutility && n.depth <= params.ReverseFutilityDepth {
+	// beta the opponent's next moves won't change it. Like a null move it takes a
+	// position that does not ask for a certain move.
+	if on.ReverseFutility && n.MayPass && n.depth <= params.ReverseFutilityDepth {
 		plies := Score(n.depth)
 		if n.improving {
 			plies--

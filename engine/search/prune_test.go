@@ -65,6 +65,22 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// RFP cuts off far above beta, but not where a certain move is asked for.
+func TestReverseFutility(t *testing.T) {
+	w := workerFor(Params{On: Switches{ReverseFutility: true}})
+	margin := w.k.params.Margins.ReverseFutility
+	for _, c := range []struct {
+		eval    Score
+		mayPass bool
+		want    bool
+	}{{2 * margin, true, true}, {2*margin - 1, true, false}, {10 * margin, false, false}} {
+		n := nodeState{Node: &Node{MayPass: c.mayPass}, depth: 2, alpha: -1, beta: 0, eval: c.eval}
+		if score, _, ok := w.prune(&n); ok != c.want || ok && score != c.eval {
+			t.Errorf("evaluation %d, MayPass %v: cuts off %v with %d", c.eval, c.mayPass, ok, score)
+		}
+	}
+}
+
 // The reduction grows with how far a move's Order is below the best one.
 func TestPolicyReduction(t *testing.T) {
 	for _, c := range []struct {
