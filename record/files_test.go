@@ -222,6 +222,9 @@ func TestDamage(t *testing.T) {
 		if d := damage[i]; d.File != path || d.Line != want.line || !errors.Is(d, want.kind) {
 			t.Errorf("damage %.200v, want line %d and %v", d, want.line, want.kind)
 		}
+		if strings.Contains(damage[i].Error(), "EOF") {
+			t.Errorf("%v tells users nothing", damage[i])
+		}
 	}
 
 	// The next record starts a new line.

@@ -115,7 +115,7 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 		case err == io.EOF && len(line) == 0:
 			return
 		case err == io.EOF:
-			err = fmt.Errorf("%w: the last line is cut off", io.ErrUnexpectedEOF)
+			err = cutOffError{}
 			yield(nil, &DamagedError{File: path, Line: n, Err: err})
 			return
 		case errors.Is(err, errLongLine):
@@ -136,6 +136,13 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 		}
 	}
 }
+
+// cutOffError is the end of a file within its last line: a crash cut it off, or it is
+// being written. It wraps io.ErrUnexpectedEOF, whose text tells users nothing.
+type cutOffError struct{}
+
+func (cutOffError) Error() string { return "the last line is cut off" }
+func (cutOffError) Unwrap() error { return io.ErrUnexpectedEOF }
 
 var errLongLine = fmt.Errorf("%w: a line of more than %d bytes", ErrInvalid, MaxLine)
 
