@@ -158,6 +158,8 @@ func (c Connection) once() (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect %s: %s: the credentials of %q were refused: revoked, or another platform's: %w", servers, c.Creds, c.User, err)
 	case refused(err):
 		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
+	case errors.Is(err, nats.ErrNoServers): // says no more
+		return nil, fmt.Errorf("connect %s: %w", servers, ErrNoServer)
 	case absent(err):
 		return nil, fmt.Errorf("connect %s: %w (%w)", servers, ErrNoServer, err)
 	}
