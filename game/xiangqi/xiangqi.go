@@ -169,7 +169,7 @@ func parseRules(name string) (*Rules, error) {
 	parts := strings.Split(body, "+")
 	r := &Rules{set: set(parts[0]), limit: defaultLimit}
 	if !slices.Contains(sets, r.set) {
-		return nil, badRules(name, "no set %.20q (have %s)", r.set, sets)
+		return nil, badRules(name, "no set %.20q (have wxf, cxa, simple)", r.set)
 	}
 	done := -1 // the last parameter read
 	for _, part := range parts[1:] {
