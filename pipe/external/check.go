@@ -251,7 +251,11 @@ func (x *checker) moves() Finding {
 			break
 		}
 	}
-	return Finding{"moves", Good, fmt.Sprintf("%d legal moves: %s", len(line), strings.Join(line, " "))}
+	all := fmt.Sprintf("%d legal moves", len(line))
+	if len(line) == 1 {
+		all = "a legal move"
+	}
+	return Finding{"moves", Good, all + ": " + strings.Join(line, " ")}
 }
 
 func (x *checker) time() Finding {

@@ -3,6 +3,7 @@ package external
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,7 +112,12 @@ func (s Spec) Check(gameName string) error {
 // Program returns the path of the program to start.
 func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
-	if err != nil {
+	switch {
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("no program %s", s.Path)
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("%s is not an executable file", s.Path)
+	case err != nil:
 		return "", err
 	}
 	return filepath.Abs(path) // its working directory may be another
