@@ -68,7 +68,12 @@ func (s *Standing) Draw(out io.Writer, f chart.Format, test *elo.SPRT) error {
 		return chart.Write(out, f, s.scale())
 	}
 	all := thinned(s.course())
-	score, err := s.drawScore(all)
+	m := &s.Meets[0]
+	score, err := s.score(all, ScoreTexts{
+		Title: fmt.Sprintf("%s against %s: %s, Elo %s", s.Players[m.A].Name, s.Players[m.B].Name, m.wdl(), eloText(m.Pairs)),
+		Games: "games",
+		Score: fmt.Sprintf("score of %s, %%", s.Players[m.A].Name),
+	})
 	if err != nil {
 		return err
 	}
@@ -83,19 +88,35 @@ func (s *Standing) Draw(out io.Writer, f chart.Format, test *elo.SPRT) error {
 	return chart.Write(out, f, plots...)
 }
 
+// ScoreTexts are the texts of a drawing of a score over the games, for pages in other
+// languages than English.
+type ScoreTexts struct {
+	Title string
+	Games string // of the horizontal axis
+	Score string // of the vertical axis: of the first player, in percent
+}
+
+// DrawScore draws the score of a match of two players like [Standing.Draw], with texts
+// of one's own.
+func (s *Standing) DrawScore(out io.Writer, f chart.Format, texts ScoreTexts) error {
+	score, err := s.score(thinned(s.course()), texts)
+	if err != nil {
+		return err
+	}
+	return chart.Write(out, f, score)
+}
+
 // gamesPlot returns a plot over the games.
-func (s *Standing) gamesPlot(title, y string) *plot.Plot {
-	p := chart.New(title, "games", y)
+func (s *Standing) gamesPlot(title, games, y string) *plot.Plot {
+	p := chart.New(title, games, y)
 	p.X.Min, p.X.Max = 0, math.Max(float64(s.Games), 1)
 	p.X.Tick.Marker = chart.Round{}
 	chart.Grid(p, false)
 	return p
 }
 
-func (s *Standing) drawScore(all []reading) (*plot.Plot, error) {
-	m := &s.Meets[0]
-	p := s.gamesPlot(fmt.Sprintf("%s against %s: %s, Elo %s", s.Players[m.A].Name, s.Players[m.B].Name, m.wdl(), eloText(m.Pairs)),
-		fmt.Sprintf("score of %s, %%", s.Players[m.A].Name))
+func (s *Standing) score(all []reading, texts ScoreTexts) (*plot.Plot, error) {
+	p := s.gamesPlot(texts.Title, texts.Games, texts.Score)
 	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = 0, 100, chart.Percent
 	if len(all) == 0 {
 		return p, nil
@@ -118,7 +139,7 @@ func (s *Standing) drawScore(all []reading) (*plot.Plot, error) {
 
 func (s *Standing) drawLLR(all []reading, test *elo.SPRT) (*plot.Plot, error) {
 	lower, upper := test.Bounds()
-	p := s.gamesPlot(fmt.Sprintf("sequential test of %g against %g Elo: %s", test.Elo0, test.Elo1, test.Verdict(s.Meets[0].Pairs)), "LLR")
+	p := s.gamesPlot(fmt.Sprintf("sequential test of %g against %g Elo: %s", test.Elo0, test.Elo1, test.Verdict(s.Meets[0].Pairs)), "games", "LLR")
 	p.Y.Min, p.Y.Max = lower, upper
 	var llr plotter.XYs
 	for _, r := range all {

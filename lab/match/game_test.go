@@ -220,6 +220,10 @@ func TestStarting(t *testing.T) {
 		if s, err := Run(t.Context(), p); !errors.Is(err, errBroken) || s.Games != 0 {
 			t.Errorf("%v after %d games", err, s.Games)
 		}
+		p.Backend = &Local{Open: func(spec string) (engine.Searcher, error) { return nil, fmt.Errorf("player %q: %w", spec, errBroken) }}
+		if _, err := Run(t.Context(), p); !errors.Is(err, errBroken) || strings.Count(err.Error(), "player") != 1 {
+			t.Errorf("%v does not name the player once", err)
+		}
 	})
 }
 
@@ -231,7 +235,7 @@ func TestErrorsEndTheMatch(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	p = planOf(t, "nodes=1", map[string]script{"a": steady}, "a", "b")
-	if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), `player b: no script "b"`) {
+	if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), `no script "b"`) {
 		t.Errorf("%v", err)
 	}
 }

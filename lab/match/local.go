@@ -16,7 +16,7 @@ import (
 )
 
 // Local plays the games in this process, with players that Open makes from
-// their specs. Each worker has players of its own, which are closed with it.
+// their specs; an error of Open names the player. Each worker has players of its own, which are closed with it.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
 	// Winner, unless nil, is called after each move and returns the winner with
@@ -48,7 +48,11 @@ func (w *localWorker) newGame(player int, b Bout) (engine.Game, error) {
 		}
 		w.players[player] = s
 	}
-	return w.players[player].NewGame(engine.GameOptions{ID: b.ID, Rules: b.Position.Rules(), Seed: b.Seed, OwnTable: true})
+	g, err := w.players[player].NewGame(engine.GameOptions{ID: b.ID, Rules: b.Position.Rules(), Seed: b.Seed, OwnTable: true})
+	if err != nil {
+		return nil, fmt.Errorf("player %s: %w", w.terms.Players[player], err)
+	}
+	return g, nil
 }
 
 // Close implements Worker.
@@ -73,7 +77,7 @@ func (w *localWorker) play(ctx context.Context, b Bout) (*Game, error) {
 	for seat, i := range b.Players {
 		g, err := w.newGame(i, b)
 		if err != nil {
-			return nil, fmt.Errorf("player %s: %w", w.terms.Players[i], err)
+			return nil, err
 		}
 		defer g.Close() // the error does not matter
 		if !s.over {

@@ -15,7 +15,11 @@ import (
 func (s *Standing) Line(test *elo.SPRT) string {
 	if len(s.Meets) == 1 {
 		m := &s.Meets[0]
-		text := fmt.Sprintf("%s %.1f %%, Elo %s", m.wdl(), m.Percent(), eloText(m.Pairs))
+		diff := eloText(m.Pairs)
+		if m.unpaired() > 0 && diff != tooFew { // else it would seem to contradict the percentage
+			diff = "of complete pairs " + diff
+		}
+		text := fmt.Sprintf("%s %.1f %%, Elo %s", m.wdl(), m.Percent(), diff)
 		if m.Pairs.Count() > 1 {
 			text += fmt.Sprintf(", LOS %.1f %%", 100*m.Pairs.LOS())
 		}
@@ -52,7 +56,14 @@ func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
 	m := &s.Meets[0]
 	fmt.Fprintf(b, "%s against %s\n", s.Players[m.A].Name, s.Players[m.B].Name)
 	fmt.Fprintf(b, "games      %d: %s, %g points, %.2f %%\n", m.Games(), m.wdl(), m.Points(), m.Percent())
-	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)\n", m.Pairs.Count(), pairsText(m.Pairs))
+	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)", m.Pairs.Count(), pairsText(m.Pairs))
+	switch n := m.unpaired(); {
+	case n == 1:
+		b.WriteString("; score and Elo do not count the game whose pair is not complete")
+	case n > 1:
+		fmt.Fprintf(b, "; score and Elo do not count %d games whose pairs are not complete", n)
+	}
+	fmt.Fprintln(b)
 	low, high := m.Pairs.Interval()
 	fmt.Fprintf(b, "score      95 %% interval %.2f to %.2f %%\n", 100*low, 100*high)
 	fmt.Fprintf(b, "Elo        %s", eloText(m.Pairs))
@@ -111,11 +122,18 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 	}
 }
 
+// unpaired returns the number of games whose pair is not complete: they count as games,
+// but not for the interval and the Elo.
+func (s *Score) unpaired() int { return s.Games() - 2*s.Pairs.Count() }
+
 func (s *Score) wdl() string { return fmt.Sprintf("%d-%d-%d", s.Wins, s.Draws, s.Losses) }
 
 func pairsText(p elo.Pairs) string {
 	return strings.Trim(fmt.Sprint([5]int(p)), "[]")
 }
+
+// tooFew stands for an Elo of which the games say nothing yet.
+const tooFew = "too few games"
 
 // eloText writes a difference in Elo with the ends of its 95 % interval, as
 // "+12.3 (+7.8 to +16.9)". An end beyond all numbers is left out: "+338.0 (above
@@ -124,7 +142,7 @@ func eloText(p elo.Pairs) string {
 	low, high := p.EloInterval()
 	switch diff := p.Elo().Elo; {
 	case math.IsInf(low, 0) && math.IsInf(high, 0):
-		return "too few games"
+		return tooFew
 	case math.IsInf(diff, 1):
 		return fmt.Sprintf("above %+.1f", low)
 	case math.IsInf(diff, -1):

@@ -424,3 +424,24 @@ func TestEloText(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpairedGames: beside a percentage of all games the Elo of complete pairs is
+// called that, or they would contradict each other.
+func TestUnpairedGames(t *testing.T) {
+	s := standingOf(t, 4, 2, 3)
+	if got, want := s.Line(nil), "3-3-0 75.0 %, Elo +190.8 "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	g := &Game{Match: Place{Pair: 4, Leg: 1, Players: [2]int{0, 1}}}
+	g.Result = game.SecondWins
+	if err := s.Add(g); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Line(nil), "3-3-1 64.3 %, Elo of complete pairs +190.8 "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	var out strings.Builder
+	if err := s.Write(&out, nil); err != nil || !strings.Contains(out.String(), "; score and Elo do not count the game whose pair is not complete\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
