@@ -179,7 +179,11 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 	p := &nightPage{Title: s.Title, Made: s.Build}
 	const form = "2006-01-02 15:04"
 	local := func(t time.Time) string { return t.Local().Format(form) }
-	p.State = w.T("campaign.state."+string(s.State), "games", s.Games, "total", s.Total, "when", local(s.Time))
+	state := "campaign.state." + string(s.State)
+	if s.State == campaign.Done && s.Games < s.Total && len(s.Asides) == 0 { // there is more to play than there was
+		state = "campaign.state.changed"
+	}
+	p.State = w.T(state, "games", s.Games, "total", s.Total, "when", local(s.Time))
 	if s.State == campaign.Running && s.Until != nil {
 		p.State += w.T("sentence.space") + w.T("campaign.runs-until", "until", local(*s.Until))
 	}

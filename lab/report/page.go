@@ -201,7 +201,7 @@ func (r *reporter) section(s *section, p *page) (sectionPage, error) {
 		sp.Verdict = w.verdict(s.standing.Verdict(nil))
 	}
 	var err error
-	if sp.Plot, err = plotOf(s.standing); err != nil {
+	if sp.Plot, err = w.plotOf(s.standing); err != nil {
 		return sp, err
 	}
 	ranking := s.standing.Ranking()
@@ -248,12 +248,19 @@ const plotGames = 10
 
 // plotOf draws the score of two players over the games, as an image that the page's
 // policy allows.
-func plotOf(s *match.Standing) (template.URL, error) {
+func (w words) plotOf(s *match.Standing) (template.URL, error) {
 	if len(s.Meets) != 1 || s.Games < plotGames {
 		return "", nil
 	}
 	var drawing bytes.Buffer
-	if err := s.Draw(&drawing, chart.SVG, nil); err != nil {
+	m := &s.Meets[0]
+	a, b := s.Players[m.A].Name, s.Players[m.B].Name
+	texts := match.ScoreTexts{
+		Title: w.T("report.course.title", "a", a, "b", b, "wins", m.Wins, "draws", m.Draws, "losses", m.Losses, "elo", w.elo(m.Pairs)),
+		Games: w.T("report.course.games"),
+		Score: w.T("report.course.score", "a", a),
+	}
+	if err := s.DrawScore(&drawing, chart.SVG, texts); err != nil {
 		return "", err
 	}
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(drawing.Bytes())), nil

@@ -122,7 +122,7 @@ func TestNumbers(t *testing.T) {
 	if !strings.Contains(page, verdict) {
 		t.Errorf("the page does not say %q", verdict)
 	}
-	if !strings.Contains(page, "computed from pairs of games") {
+	if !strings.Contains(page, "computed from complete pairs of games") {
 		t.Error("the page does not say what the errors are computed from")
 	}
 	play := tableOf(t, page, "play")
@@ -383,6 +383,12 @@ func TestCampaignPage(t *testing.T) {
 		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "set aside", "report.six.html"},
 		"zh": {"有何变化", "已搁置 a – c，b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "对局报告"},
 	} {
+		changed := *s
+		changed.State, changed.Asides = campaign.Done, nil
+		var state bytes.Buffer
+		if err := CampaignText(&state, &changed, lang); err != nil || strings.Contains(state.String(), "Finished") || strings.Contains(state.String(), "已完成：") {
+			t.Errorf("%s: 8 of 16 games are called all: %v\n%s", lang, err, state.String())
+		}
 		var out bytes.Buffer
 		if err := Campaign(&out, s, CampaignOptions{Lang: lang, Other: map[string]string{"en": "en.html", "zh": "zh.html"}, Reports: map[string]string{"six": "report.six.html"}}); err != nil {
 			t.Fatal(err)
@@ -418,6 +424,10 @@ func TestPlot(t *testing.T) {
 	svg, err := base64.StdEncoding.DecodeString(html.UnescapeString(drawing[1]))
 	if err != nil || !bytes.Contains(svg, []byte("<svg")) || !bytes.Contains(svg, []byte("a against b")) {
 		t.Errorf("%v: %.200s", err, svg)
+	}
+	chinese := regexp.MustCompile(`<img class="course" src="data:image/svg[^ ]*?;base64,([^"]+)"`).FindStringSubmatch(pageOf(t, pairsOf(elo.Pairs{2, 2, 6, 4, 2}), Options{Lang: "zh"}))
+	if svg, err = base64.StdEncoding.DecodeString(html.UnescapeString(chinese[1])); err != nil || !bytes.Contains(svg, []byte("a 对 b：")) || bytes.Contains(svg, []byte("games")) {
+		t.Errorf("in Chinese: %v: %.2000s", err, svg)
 	}
 	if strings.Contains(pageOf(t, pairsOf(elo.Pairs{2: 2}), Options{}), "course\" src=") {
 		t.Error("a drawing of four games")

@@ -106,6 +106,9 @@ func TestReport(t *testing.T) {
 		}
 		call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 		p.await(`!document.querySelector("main").checkVisibility() && document.querySelector("dialog .board-drawing").checkVisibility() && !document.querySelector("dialog .steps").checkVisibility()`)
+		if cut := eval[bool](p.tab, `(() => { const d = document.querySelector("dialog.replay"); return getComputedStyle(d).overflowY !== "visible" || d.scrollHeight > d.clientHeight + 1; })()`); cut {
+			t.Errorf("%s: the game is printed up to the edge of the first page", c.lang)
+		}
 		call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 		p.tap(`dialog ` + act("close"))
 		p.await(`!document.querySelector("dialog").open && !location.hash.includes("g")`)
