@@ -31,7 +31,7 @@ type tally struct {
 
 // String omits zero counts.
 func (t *tally) String() string {
-	s := fmt.Sprintf("%d games counted", t.counted)
+	s := count(t.counted, "game", "games") + " counted"
 	for _, part := range []struct {
 		n    int
 		text string

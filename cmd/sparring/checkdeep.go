@@ -265,7 +265,7 @@ func (d *deepCheck) observe(e play.Event) {
 	g := d.of(string(e.Game))
 	g.moves++
 	if d.count++; d.pace.due(d.count) {
-		d.show.game("check", fmt.Sprintf("game %d of 2: %d plies, clocks %s %s", len(d.games), e.Ply, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second])))
+		d.show.game("check", fmt.Sprintf("game %d of 2: %s, clocks %s %s", len(d.games), plies(e.Ply), clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second])))
 	}
 	if e.Analysis.Expected != "" {
 		g.pondered++
@@ -318,7 +318,7 @@ func (d *deepCheck) report(n int, g *match.Game, report func(external.Finding)) 
 	case game.Draw:
 		result = "drawn"
 	}
-	text := fmt.Sprintf("as %s player: %s (%s) after %d plies; slowest move %v", seat, result, g.Reason, len(g.Plies), seen.slowest.Round(time.Millisecond))
+	text := fmt.Sprintf("as %s player: %s (%s) after %s; slowest move %v", seat, result, g.Reason, plies(len(g.Plies)), seen.slowest.Round(time.Millisecond))
 	switch {
 	case seen.pondered > 0:
 		text += fmt.Sprintf("; pondered on %d of %d moves, %d hits", seen.pondered, seen.moves, seen.hits)

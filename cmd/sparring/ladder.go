@@ -144,7 +144,7 @@ of --data. If there is none, it is started in this process: a NATS server, a pla
 with its page, and the ten levels of the game, whose ratings are their measured
 strength. --clock, --rules and --http are for that case. On a ladder of --nats the
 engine's id is the name of the user, who may act for no other; --name is what people
-read. The password belongs into SPARRING_NATS_PASSWORD: everybody on this machine can
+read. The password belongs in SPARRING_NATS_PASSWORD: everybody on this machine can
 read a command line.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -127,7 +128,7 @@ settings, and 1 for any other failure or an interruption.`,
 // conditions adds the flags for game, limits, openings and adjudication.
 func (f *matchFlags) conditions(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required, unless --event tells)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")
@@ -408,7 +409,7 @@ func openingFile(rules *game.Rules, from string) (set *openings.Set, name string
 		return nil, "", err
 	}
 	if n := len(read.Skipped); n > 0 {
-		return nil, "", fmt.Errorf("%d openings can't be played, such as %w; openings convert leaves them out", n, read.Skipped[0])
+		return nil, "", fmt.Errorf("%s can't be played, such as %w; openings convert leaves what can't be played out", count(n, "opening", "openings"), read.Skipped[0])
 	}
 	return read.Set, filepath.Base(from), read.For(rules.Name)
 }
@@ -437,10 +438,14 @@ func (f *matchFlags) play(ctx context.Context, c *cobra.Command, plan *match.Pla
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %d games", standing.Games)
+		err = fmt.Errorf("interrupted after %s", count(standing.Games, "game", "games"))
 		if f.json != "" {
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
+	}
+	if errors.Is(err, match.ErrStart) && lostAll(standing) {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %v\n", err)
+		return outcome(exitFaulty)
 	}
 	if err != nil {
 		return err
@@ -448,12 +453,15 @@ func (f *matchFlags) play(ctx context.Context, c *cobra.Command, plan *match.Pla
 	return matchOutcome(standing, plan.SPRT)
 }
 
+// lostAll reports whether a player lost every game by its own fault.
+func lostAll(s *match.Standing) bool {
+	return slices.ContainsFunc(s.Players, func(p match.Tally) bool { return p.Games() > 0 && p.FaultCount() == p.Games() })
+}
+
 // matchOutcome returns the exit code of a match that was played to its end; nil for 0.
 func matchOutcome(s *match.Standing, test *elo.SPRT) error {
-	for i := range s.Players {
-		if p := &s.Players[i]; p.Games() > 0 && p.FaultCount() == p.Games() {
-			return outcome(exitFaulty)
-		}
+	if lostAll(s) {
+		return outcome(exitFaulty)
 	}
 	if test != nil {
 		switch test.Verdict(s.Meets[0].Pairs) {
@@ -480,7 +488,7 @@ func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path str
 			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
 		}
 		if n := len(file.Games()); n > 0 {
-			fmt.Fprintf(errs, "%s: resuming after %d games\n", path, n)
+			fmt.Fprintf(errs, "%s: resuming after %s\n", path, count(n, "game", "games"))
 		}
 		plan.File = file
 	}

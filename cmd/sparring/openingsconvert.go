@@ -94,7 +94,7 @@ func tellLeftOut(errs io.Writer, name string, set *openings.Imported) {
 		fmt.Fprintln(errs, "sparring: skipped:", err)
 	}
 	if set.Repeated > 0 {
-		fmt.Fprintf(errs, "sparring: %s: %d openings lead to a position that was there already\n", name, set.Repeated)
+		fmt.Fprintf(errs, "sparring: %s: %s to a position that was there already\n", name, count(set.Repeated, "opening leads", "openings lead"))
 	}
 }
 
@@ -133,7 +133,7 @@ detected. Each position is taken once.`,
 				_, err := c.OutOrStdout().Write(text.Bytes())
 				return err
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "%s: %d openings\n", out, len(set.Openings))
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", out, count(len(set.Openings), "opening", "openings"))
 			return atomicfile.WriteBytes(out, text.Bytes())
 		},
 	}

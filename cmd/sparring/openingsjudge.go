@@ -115,7 +115,7 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 		}
 		defer panel.File.Close()
 		if n := panel.File.Len(); n > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %d verdicts\n", f.json, n)
+			fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.json, count(n, "verdict", "verdicts"))
 		}
 	}
 	table := c.OutOrStdout()
@@ -223,7 +223,7 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 		}
 		verdicts, ok, err := panel.Judge(c.Context(), o)
 		if errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("interrupted after %d openings", judged)
+			err = fmt.Errorf("interrupted after %s", count(judged, "opening", "openings"))
 		}
 		if err != nil {
 			return nil, judged, err

@@ -293,7 +293,11 @@ func showRecord(out io.Writer, r *record.Record) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PLY\tSEAT\tMOVE\tUSED\tLEFT\tDEPTH\tSCORE\tCHANCE\tNODES\tPONDER\tLINE")
 	for i, p := range r.Plies {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%.2f\t%.1f\t%s\n", i+1, p.Seat, p.Move, float64(p.UsedMS)/1000, float64(p.LeftMS)/1000, thinkColumns(p.Think))
+		left := ""
+		if p.LeftMS > 0 { // else it is unknown, or the game had no clock
+			left = fmt.Sprintf("%.1f", float64(p.LeftMS)/1000)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%.2f\t%s\t%s\n", i+1, p.Seat, p.Move, float64(p.UsedMS)/1000, left, thinkColumns(p.Think))
 	}
 	if err := t.Flush(); err != nil {
 		return err

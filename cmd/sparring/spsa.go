@@ -91,7 +91,7 @@ func (f *spsaFlags) run(c *cobra.Command) error {
 			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", f.keep)
 		}
 		if n := len(file.Games()); n > 0 {
-			fmt.Fprintf(errs, "%s: resuming after %d games\n", f.keep, n)
+			fmt.Fprintf(errs, "%s: resuming after %s\n", f.keep, count(n, "game", "games"))
 			f.done = n / 2
 		}
 		plan.Match.File = file

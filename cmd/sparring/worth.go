@@ -186,7 +186,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 	}
 	before := len(w.results)
 	if before > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %d games\n", f.keep, 2*before)
+		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.keep, count(2*before, "game", "games"))
 	}
 	began, out := time.Now(), c.OutOrStdout()
 	show := newDisplay(c.ErrOrStderr())
@@ -225,7 +225,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 		err = wrong
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("interrupted after %d games", 2*len(w.results))
+		err = fmt.Errorf("interrupted after %s", count(2*len(w.results), "game", "games"))
 		if f.keep != "" {
 			err = fmt.Errorf("%w; run the same command to resume", err)
 		}
