@@ -149,7 +149,18 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 			return err
 		}
 	}
+	if unpaired(s) {
+		heading(w.T("report.errors.pairs"))
+	}
 	return nil
+}
+
+// unpaired reports whether a game of a meeting has no partner yet: its percentage then
+// is not that of its Elo.
+func unpaired(s *campaign.Summary) bool {
+	return slices.ContainsFunc(s.Matches, func(m campaign.OfMatch) bool {
+		return slices.ContainsFunc(m.Meets, func(meet campaign.OfMeeting) bool { return meet.Measure.Games()%2 == 1 })
+	})
 }
 
 func orDash(text string) string {

@@ -389,6 +389,13 @@ func TestCampaignPage(t *testing.T) {
 		if err := CampaignText(&state, &changed, lang); err != nil || strings.Contains(state.String(), "Finished") || strings.Contains(state.String(), "已完成：") {
 			t.Errorf("%s: 8 of 16 games are called all: %v\n%s", lang, err, state.String())
 		}
+		complete := strings.Contains(state.String(), "complete pairs") || strings.Contains(state.String(), "完整成对")
+		changed.Matches = []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 9, Total: 16,
+			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
+		state.Reset()
+		if err := CampaignText(&state, &changed, lang); err != nil || complete || !strings.Contains(state.String(), "complete pairs") && !strings.Contains(state.String(), "完整成对") {
+			t.Errorf("%s: the game without a partner: %v\n%s", lang, err, state.String())
+		}
 		var out bytes.Buffer
 		if err := Campaign(&out, s, CampaignOptions{Lang: lang, Other: map[string]string{"en": "en.html", "zh": "zh.html"}, Reports: map[string]string{"six": "report.six.html"}}); err != nil {
 			t.Fatal(err)
