@@ -71,6 +71,9 @@ func TestReport(t *testing.T) {
 		if got := eval[string](p.tab, wide); got != "" {
 			t.Errorf("%s: beyond the edge: %s", c.lang, got)
 		}
+		if broken := eval[string](p.tab, `[...document.querySelectorAll(".wide thead th")].filter(e => { const r = document.createRange(); r.selectNodeContents(e); return new Set([...r.getClientRects()].map(b => Math.round(b.top))).size > 1; }).map(e => e.textContent).join()`); broken != "" {
+			t.Errorf("%s: headings of several lines: %s", c.lang, broken)
+		}
 		p.tap(`[data-games] a[href="#g2"]`) // Gomoku: sections are in order of their names
 		p.see(`dialog.replay .board-drawing.gomoku`)
 		stones := func(n int) { p.await(fmt.Sprintf(`document.querySelectorAll("dialog .piece.stone").length === %d`, n)) }
