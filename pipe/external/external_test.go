@@ -3,6 +3,7 @@ package external
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -454,6 +455,11 @@ func TestOpenRefuses(t *testing.T) {
 	for _, s := range []string{"sau engines play amazons and gomoku, not xiangqi", "no program no-such-program-anywhere", "/no/such/place", "nodes", "options"} {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("%v does not say %q", err, s)
+		}
+	}
+	for _, path := range []string{"no-such-program-anywhere", "./no-such-program"} {
+		if _, err := (Spec{Path: path}).Program(); !errors.Is(err, fs.ErrNotExist) || err.Error() != "no program "+path {
+			t.Errorf("%v", err)
 		}
 	}
 	if _, err := Open(Spec{Dialect: "usi"}, "xiangqi"); err == nil || !strings.Contains(err.Error(), "gomocup, sau, ucci, uci, xboard") {

@@ -109,12 +109,20 @@ func (s Spec) Check(gameName string) error {
 	return errors.Join(errs...)
 }
 
-// Program returns the path of the program to start.
+// noProgramError is the path of a program that does not exist. It wraps fs.ErrNotExist,
+// whose text would tell users how we looked for it.
+type noProgramError string
+
+func (e noProgramError) Error() string { return "no program " + string(e) }
+func (noProgramError) Unwrap() error   { return fs.ErrNotExist }
+
+// Program returns the path of the program to start. The error wraps fs.ErrNotExist if
+// there is none.
 func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("no program %s", s.Path)
+		return "", noProgramError(s.Path)
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("%s is not an executable file", s.Path)
 	case err != nil:
