@@ -15,8 +15,9 @@ import (
 	"sparring/record"
 )
 
-// Local plays the games in this process, with players that Open makes from
-// their specs; an error of Open names the player. Each worker has players of its own, which are closed with it.
+// Local plays the games in this process, with players that Open makes from their
+// specs; an error of Open names the player. Each worker has players of its own, which
+// are closed with it.
 type Local struct {
 	Open func(spec string) (engine.Searcher, error)
 	// Winner, unless nil, is called after each move and returns the winner with

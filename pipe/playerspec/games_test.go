@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -135,15 +136,16 @@ func TestDescribe(t *testing.T) {
 		s.Outside.Dialect, s.Outside.Nodes = d, nodes
 		return s.String()
 	}
+	two := min(2, runtime.NumCPU()) // an option has no more threads than there are cores
 	for spec, want := range map[string]engine.Description{
 		"self":                   {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
 		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, EloError: 25, Nodes: 540, HashMB: 1, Threads: 1, Reproducible: true},
 		"self:level=3,nodes=500": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, EloError: 25, Nodes: 500, HashMB: 1, Threads: 1, Reproducible: true},
 		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
 		"self:book=none":             {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
-		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: 2},
-		program(external.UCCI, 0):    {Name: "Sparring", Build: build, HashMB: 1, Threads: 2}, // of Xiangqi
-		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2},
+		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: two},
+		program(external.UCCI, 0):    {Name: "Sparring", Build: build, HashMB: 1, Threads: two}, // of Xiangqi
+		program(external.Gomocup, 0): {Name: "Sparring", Build: build, HashMB: 1, Threads: 2},   // as asked: the protocol gives no limit
 		program(external.SAU, 0):     {Name: "Sparring"},
 	} {
 		rules := rules
