@@ -12,21 +12,46 @@ import (
 )
 
 // Write writes a file that everybody may read. It has its name only when write has
-// returned without an error, and what it wrote is on the disk.
+// returned without an error, and what it wrote is on the disk. An error names the file,
+// not the temporary one.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
 	if err != nil {
-		return err
+		return naming(path, err)
 	}
 	defer os.Remove(f.Name()) // does nothing after the rename
-	out := bufio.NewWriter(f)
+	out := bufio.NewWriter(file{f, path})
 	if err = write(out); err == nil {
 		err = out.Flush()
 	}
-	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, naming(path, f.Chmod(0o644)), naming(path, f.Sync()), naming(path, f.Close())); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return naming(path, os.Rename(f.Name(), path))
+}
+
+// file is the temporary file, whose errors name the one that it becomes.
+type file struct {
+	*os.File
+	path string
+}
+
+func (f file) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, naming(f.path, err)
+}
+
+// naming returns the error of a file operation with a path in place of its own.
+func naming(path string, err error) error {
+	var of *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		return &os.PathError{Op: of.Op, Path: path, Err: of.Err}
+	case errors.As(err, &link):
+		return &os.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
+	return err
 }
 
 // WriteBytes is Write for what is in memory.

@@ -40,8 +40,16 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("new")
-	if err := WriteBytes(filepath.Join(dir, "none", "file"), nil); err == nil {
-		t.Error("a file in a folder that is not there")
+	absent, folder := filepath.Join(dir, "none", "file"), filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{absent: os.ErrNotExist, folder: nil} {
+		err := WriteBytes(path, nil)
+		var of *os.PathError
+		if !errors.As(err, &of) || of.Path != path || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s can't be written: %v", path, err)
+		}
 	}
 }
 
