@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -323,7 +324,11 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			return good, damaged, err
 		}
 		known[r.ID] = true
-		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %d plies, %s\n", r.ID, r.Rules, format.Name(r.Seats[0]), format.Name(r.Seats[1]), len(r.Plies), r.Result)
+		names := [2]string{}
+		for i, seat := range r.Seats {
+			names[i] = cmp.Or(format.Name(seat), "?") // the file names nobody
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %s, %s\n", r.ID, r.Rules, names[0], names[1], plies(len(r.Plies)), r.Result)
 	}
 	return good, damaged, nil
 }
