@@ -32,12 +32,12 @@ func Write(path string, write func(io.Writer) error) error {
 
 // file is the temporary file, whose errors name the one that it becomes.
 type file struct {
-	*os.File
+	temp *os.File
 	path string
 }
 
 func (f file) Write(p []byte) (int, error) {
-	n, err := f.File.Write(p)
+	n, err := f.temp.Write(p)
 	return n, naming(f.path, err)
 }
 

@@ -53,6 +53,21 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteError: what can't be written, as on a full disk, is said of the file and not
+// of the temporary one.
+func TestWriteError(t *testing.T) {
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	_, err = file{f, "games.html"}.Write([]byte("x"))
+	var of *os.PathError
+	if !errors.As(err, &of) || of.Path != "games.html" || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // unchanged checks a file while another is written in its place.
 func unchanged(t *testing.T, path, want string) {
 	t.Helper()
