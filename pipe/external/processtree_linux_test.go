@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -112,7 +113,9 @@ func TestProcessorWaits(t *testing.T) {
 			one.Set(cpu)
 		}
 	}
-	ids := make(chan string, 2)
+	const enough = 50 * time.Millisecond
+	var seen atomic.Bool
+	stop := make(chan struct{})
 	var spinning sync.WaitGroup
 	for range 2 {
 		spinning.Go(func() {
@@ -122,15 +125,21 @@ func TestProcessorWaits(t *testing.T) {
 			}
 			id := strconv.Itoa(unix.Gettid())
 			before := processorWaits(os.Getpid())[id]
-			for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
-			}
-			if waited := processorWaits(os.Getpid())[id] - before; waited > 50*time.Millisecond {
-				ids <- id
+			for rounds := 0; ; rounds++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				// To read is mostly to be in the kernel, so seldom.
+				if rounds%100_000 == 0 && processorWaits(os.Getpid())[id]-before > enough {
+					seen.Store(true)
+				}
 			}
 		})
 	}
-	spinning.Wait()
-	if len(ids) == 0 {
-		t.Error("neither of the threads has waited")
-	}
+	// A machine may give the process so little time that they hardly meet for a while.
+	defer spinning.Wait()
+	defer close(stop)
+	gametest.Eventually(t, "one of the threads to wait", seen.Load)
 }
