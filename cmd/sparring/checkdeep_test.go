@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -27,11 +28,20 @@ func TestDeepCheck(t *testing.T) {
 	} {
 		t.Run(test.mode, func(t *testing.T) {
 			t.Parallel()
-			check := newDeepCheck(external.Spec{Dialect: external.UCI, Path: "broken-engine", Args: []string{test.mode}}, "amazons", test.clock, newDisplay(io.Discard))
-			check.rival, check.moves = "self:nodes=5000", 6
 			var found []external.Finding
-			if err := check.run(t.Context(), func(f external.Finding) { found = append(found, f) }); err != nil {
-				t.Fatal(err)
+			// How early an answer is depends on the rival: its search has to outlast the
+			// engine's answer, however busy the machine is.
+			for nodes := 5000; ; nodes *= 20 {
+				check := newDeepCheck(external.Spec{Dialect: external.UCI, Path: "broken-engine", Args: []string{test.mode}}, "amazons", test.clock, newDisplay(io.Discard))
+				check.rival, check.moves = fmt.Sprintf("self:nodes=%d", nodes), 6
+				found = nil
+				if err := check.run(t.Context(), func(f external.Finding) { found = append(found, f) }); err != nil {
+					t.Fatal(err)
+				}
+				early := test.mode == faultyengine.EarlyMove || test.mode == faultyengine.EarlyNull
+				if !early || strings.Contains(found[0].Text, test.says) || nodes > 1_000_000 {
+					break
+				}
 			}
 			games := 2
 			if test.mode == faultyengine.CrashStart {
