@@ -22,6 +22,7 @@ func (h *fleet) bench(args ...string) (p *process, out *bytes.Buffer) {
 // The command plays games in processes of its own, prints what they cost, draws it, and
 // leaves nothing behind in its temporary folder.
 func TestBenchFleet(t *testing.T) {
+	t.Parallel()
 	h := newFleet(t)
 	drawing, tmp := filepath.Join(h.dir, "fleet.svg"), filepath.Join(h.dir, "tmp")
 	if err := os.Mkdir(tmp, 0o755); err != nil {
@@ -51,6 +52,7 @@ func TestBenchFleet(t *testing.T) {
 
 // Ctrl-C ends the processes and prints what was measured so far.
 func TestBenchFleetInterrupted(t *testing.T) {
+	t.Parallel()
 	h := newFleet(t)
 	p, out := h.bench("--games", "2,4", "--window", "1s", "--limit", "1h")
 	p.run()

@@ -27,7 +27,7 @@ type night struct {
 // newNight writes the file of a campaign with a match of so many games under a limit.
 func newNight(t *testing.T, games int, limit string) *night {
 	t.Helper()
-	n := &night{fleet: anotherFleet(t)}
+	n := &night{fleet: newFleet(t)}
 	n.file, n.folder = filepath.Join(n.dir, "night.yaml"), filepath.Join(n.dir, "night.campaign")
 	n.write(fmt.Sprintf(`concurrency: 2
 players:

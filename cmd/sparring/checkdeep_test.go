@@ -13,6 +13,7 @@ import (
 // TestDeepCheck: the games of a deep check show what costs an engine a game on the
 // ladder, and what is odd there although it does not.
 func TestDeepCheck(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		mode, clock string
 		verdict     external.Verdict

@@ -271,6 +271,7 @@ func (l *timeline) movesSince(at time.Time) int {
 // records, or ends on time. It takes minutes, so it is run by hand: -cluster.runs 1. With
 // -artifacts -outputdir DIR the logs of all processes are kept.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	if *clusterRuns == 0 {
 		t.Skip("takes minutes: -cluster.runs 1 runs it")
 	}

@@ -65,6 +65,7 @@ func (s *secured) flags(creds string) []string {
 // credentials: they play, the commands of an operator work, a revoked bot is cut off and
 // plays on with new credentials, and no secret is in a log, a record or the server's data.
 func TestSecuredPlatform(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and plays three games: takes half a minute")
 	}
@@ -126,6 +127,7 @@ func TestSecuredPlatform(t *testing.T) {
 // TestConformanceWithCredentials checks an arena on a server with TLS and signed
 // credentials, by players with credentials of their own.
 func TestConformanceWithCredentials(t *testing.T) {
+	t.Parallel()
 	s, h := newSecured(t), newFleet(t)
 	s.must("new", "--role", "platform", "--out", s.file("platform.creds"))
 	var players []string
@@ -184,6 +186,7 @@ func noSecret(t *testing.T, where, text string, secrets []string) {
 // A kill at any moment leaves a directory that works: what was printed is listed, and a
 // revocation that is listed reaches the server's accounts.
 func TestCredentialsKilled(t *testing.T) {
+	t.Parallel()
 	s := newSecured(t)
 	printed := map[string]bool{}
 	users := func() map[string]credentials.User {

@@ -17,6 +17,7 @@ import (
 // again, and one that is paused, as on a machine that sleeps, goes on by itself. Ctrl-C
 // ends its game, takes it off the ladder, and sums up.
 func TestLadderRejoined(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and plays games")
 	}
@@ -72,6 +73,7 @@ func TestLadderRejoined(t *testing.T) {
 // paired any more, and the running ones are played to their ends. Ctrl-C again ends it at
 // once and says whose games it cuts off. Who plays there notices, and ends.
 func TestLadderHostLeaves(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and plays games")
 	}
@@ -139,6 +141,7 @@ func TestLadderHostLeaves(t *testing.T) {
 // with another engine: the line names the first machine. The same engine is one player
 // with the first.
 func TestLadderFromTwoMachines(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and plays games")
 	}

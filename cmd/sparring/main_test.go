@@ -17,6 +17,10 @@ import (
 // with the fault that its argument selects, one to tune, and the NATS server, all
 // without building them.
 func TestMain(m *testing.M) {
+	// They mostly wait for processes of their own, so more of them than processors may run.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main, "nats-server": natsServer,
 		"tuned-engine": tunedEngine,
@@ -42,6 +46,7 @@ func natsServer() {
 
 // TestScripts runs the scripts in testdata: commands of a user and their output.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,

@@ -49,6 +49,7 @@ func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Pl
 // TestMatchOverNATS plays a match through the match queue, interrupts it, and
 // resumes it from its file like a local match.
 func TestMatchOverNATS(t *testing.T) {
+	t.Parallel()
 	g := matchGround(t)
 	path := filepath.Join(t.TempDir(), "nats.jsonl")
 	runs := 0
@@ -112,6 +113,7 @@ func TestMatchOverNATS(t *testing.T) {
 // TestMatchOverNATSWithoutPlayers: a match whose games are not accepted ends with
 // the reason.
 func TestMatchOverNATSWithoutPlayers(t *testing.T) {
+	t.Parallel()
 	g := matchGround(t)
 	plan := g.plan(t, "amazons-hare", "nobody", time.Second)
 	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, overnats.ErrExpired) {

@@ -72,6 +72,7 @@ func taken(t *testing.T) string {
 // TestUpNamesThePage: the first line begins with the page's address, which is another
 // one if the usual port is in use.
 func TestUpNamesThePage(t *testing.T) {
+	t.Parallel()
 	f := quickUp(t)
 	f.http, f.anyPort = taken(t), true
 	screen := startUp(t, f)
@@ -103,6 +104,7 @@ func TestUpWithoutTheAddress(t *testing.T) {
 // TestPublicPage: where other machines reach the page, /healthz and /metrics have an
 // address of their own.
 func TestPublicPage(t *testing.T) {
+	t.Parallel()
 	f := quickUp(t)
 	f.http = "0.0.0.0:0"
 	screen := startUp(t, f)

@@ -21,6 +21,7 @@ import (
 // middle of another game, takes back its last decision with the bot's reply, and
 // goes on.
 func TestPersonAgainstBots(t *testing.T) {
+	t.Parallel()
 	var profiles []string
 	for _, g := range catalog.Games() {
 		profiles = append(profiles, fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=2", "policy": {"opponents": "humans"}}`, g.Name, g.Name))

@@ -29,15 +29,19 @@ import (
 // nats-server with the shipped configs/nats.conf, an arena that plays one round of
 // the ladder, and bots. One of them is killed during the games.
 func TestSeparateProcesses(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and plays six games: takes half a minute")
 	}
-	t.Run("bot killed", func(t *testing.T) { killBot(t, newFleet(t)) })
-	t.Run("server killed", func(t *testing.T) { killServer(t, newFleet(t)) })
-	t.Run("disk full", func(t *testing.T) { fillDisk(t, newFleet(t)) })
-	t.Run("operator", func(t *testing.T) { operate(t, newFleet(t)) })
-	t.Run("rolling upgrade", func(t *testing.T) { upgrade(t, newFleet(t)) })
-	t.Run("analyst killed", func(t *testing.T) { killAnalyst(t, newFleet(t)) })
+	for name, test := range map[string]func(*testing.T, *fleet){
+		"bot killed": killBot, "server killed": killServer, "disk full": fillDisk,
+		"operator": operate, "rolling upgrade": upgrade, "analyst killed": killAnalyst,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newFleet(t))
+		})
+	}
 }
 
 // killBot kills one of two bot processes. The other takes its seats and finishes all
@@ -240,15 +244,7 @@ type fleet struct {
 	processes []*process
 }
 
-// newFleet runs the test beside others that have a fleet: most of their time they wait.
 func newFleet(t *testing.T) *fleet {
-	t.Helper()
-	t.Parallel()
-	return anotherFleet(t)
-}
-
-// anotherFleet is newFleet for a test that runs beside others already.
-func anotherFleet(t *testing.T) *fleet {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)

@@ -19,6 +19,7 @@ import (
 // TestRecordsErase: a player is gone from all files after "records erase", also after
 // one that was killed at any moment, while another process appends, and no game is lost.
 func TestRecordsErase(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w, err := record.NewWriter(recordsDir(dir), "bot-a", 100_000)
 	if err != nil {

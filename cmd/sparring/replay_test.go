@@ -40,6 +40,7 @@ func replayPlies(t *testing.T) int {
 // kind. A replay reproduces all of them, and the records and the platform name the
 // players' engines.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	records := playReproducible(t, dir)
 	var out bytes.Buffer

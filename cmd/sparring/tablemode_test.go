@@ -148,6 +148,7 @@ func (o *operator) moves() (moves []string) {
 // TestTableKilled plays a game in which the program is killed again and again: nothing
 // that was entered is lost, and the record is what the event wants.
 func TestTableKilled(t *testing.T) {
+	t.Parallel()
 	o := &operator{t: t, dir: t.TempDir(), args: []string{"--event", "ccgc-xiangqi", "--us", "red", "--name", "北理工", "--opponent", "天津理工大学", "--engine", "self:depth=2"}}
 	o.sit()
 	o.sees("We play Red. Our side begins.")
@@ -219,6 +220,7 @@ func TestTableKilled(t *testing.T) {
 
 // TestTableAsleep: the clocks follow the wall while the program is stopped.
 func TestTableAsleep(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("sleeps for six seconds")
 	}
@@ -277,8 +279,10 @@ func TestTableDiskFull(t *testing.T) {
 // TestTableBrokenEngine: an engine that crashes or hangs is started again, and the
 // operator can move for it.
 func TestTableBrokenEngine(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"crash-go", "hang-go", "crash-start", "illegal", "flood"} {
 		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
 			o := &operator{t: t, dir: t.TempDir(), args: []string{"--game", "xiangqi", "--clock", "20", "--max-move", "1s", "--hand", "0s", "--us", "first", "--engine", "uci:broken-engine,arg=" + mode}}
 			o.sit()
 			o.types("").sees("The engine failed: ", "The engine has failed 3 times in a row.")

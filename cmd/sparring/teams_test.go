@@ -16,6 +16,7 @@ import (
 // TestTeamsOfALadder: each team of --teams gets a file with which it plays as itself
 // alone, from another machine, and which holds after a restart.
 func TestTeamsOfALadder(t *testing.T) {
+	t.Parallel()
 	f := quickUp(t)
 	f.ladder, f.levels, f.port, f.teams = true, 1, embedded.RandomPort, []string{"red", "blue"}
 	var passwords []string

@@ -134,6 +134,7 @@ func quickRound(t *testing.T) upFlags {
 
 // TestUpPlaysARound plays a whole round of all games.
 func TestUpPlaysARound(t *testing.T) {
+	t.Parallel()
 	f := quickRound(t)
 	data := f.data
 	screen := newPage()
@@ -203,6 +204,7 @@ func TestUpPlaysARound(t *testing.T) {
 
 // TestUpGoesOn stops everything during the games and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
+	t.Parallel()
 	f := quickRound(t)
 	data := f.data
 	slow := f
@@ -262,6 +264,7 @@ func moves(r *record.Record) []string {
 
 // TestUpEndsWhileItStarts: Ctrl-C during the start is not a failure.
 func TestUpEndsWhileItStarts(t *testing.T) {
+	t.Parallel()
 	for _, after := range []time.Duration{0, 20, 40, 60, 80, 120} {
 		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
 		f := quickUp(t)

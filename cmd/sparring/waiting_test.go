@@ -231,6 +231,7 @@ func (v *visitor) is(ok func(*visitor) bool) func() bool {
 // Who waited alone still does, since the same moment. Who were about to be paired are, and
 // play a game in which nobody has lost the seat.
 func TestWaitingOnLadder(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes and stops them for a minute")
 	}
@@ -238,6 +239,7 @@ func TestWaitingOnLadder(t *testing.T) {
 	terms := protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15", Clock: mustClock(t, "60+1")}
 	for _, fault := range []string{"arena stopped", "server stopped", "arena killed"} {
 		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
 			h := newFleet(t)
 			server, url := h.startNATS(0)
 			at := fmt.Sprintf("127.0.0.1:%d", closedPort(t))
