@@ -82,18 +82,13 @@ func (f *spsaFlags) run(c *cobra.Command) error {
 	}
 	errs := c.ErrOrStderr()
 	if f.keep != "" {
-		file, err := match.OpenFile(f.keep, &plan.Match.Terms)
+		file, err := openResults(errs, f.keep, &plan.Match.Terms)
 		if err != nil {
 			return err
 		}
 		defer file.Close()
-		if file.Torn() {
-			fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", f.keep)
-		}
-		if n := len(file.Games()); n > 0 {
-			fmt.Fprintf(errs, "%s: resuming after %s\n", f.keep, count(n, "game", "games"))
-			f.done = n / 2
-		}
+		sayResumed(errs, f.keep, len(file.Games()))
+		f.done = len(file.Games()) / 2
 		plan.Match.File = file
 	}
 	f.began = time.Now()

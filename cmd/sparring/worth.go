@@ -50,7 +50,7 @@ on. See docs/search.md.`,
 				return &usageError{err}
 			}
 			if f.keep != "" {
-				if plan.File, err = match.OpenFile(f.keep, &plan.Terms); err != nil {
+				if plan.File, err = openResults(c.ErrOrStderr(), f.keep, &plan.Terms); err != nil {
 					return err
 				}
 				defer plan.File.Close()
@@ -185,9 +185,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 		return err
 	}
 	before := len(w.results)
-	if before > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.keep, count(2*before, "game", "games"))
-	}
+	sayResumed(c.ErrOrStderr(), f.keep, 2*before)
 	began, out := time.Now(), c.OutOrStdout()
 	show := newDisplay(c.ErrOrStderr())
 	pace := newPace(show, f.games/2)
