@@ -17,9 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sparring/lab/analysis"
-	"sparring/lab/match"
-	"sparring/lab/openings"
+	"sparring/lab/journal"
 )
 
 func main() {
@@ -78,9 +76,9 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		text = "sparring: " + text
 	}
 	fmt.Fprintln(errs, text)
-	// A file that holds results of other settings: the same command would never go on.
-	var usage *usageError
-	if errors.As(err, &usage) || errors.Is(err, match.ErrTerms) || errors.Is(err, openings.ErrTerms) || errors.Is(err, analysis.ErrTerms) {
+	_, usage := errors.AsType[*usageError](err)
+	_, unfit := errors.AsType[*journal.UnfitError](err) // the same command would never go on
+	if usage || unfit {
 		return exitUsage
 	}
 	return exitFailed

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -473,44 +472,4 @@ func matchOutcome(s *match.Standing, test *elo.SPRT) error {
 		}
 	}
 	return nil
-}
-
-// openResults opens or creates a result file, and says if it was truncated.
-func openResults(errs io.Writer, path string, terms *match.Terms) (*match.File, error) {
-	file, err := match.OpenFile(path, terms)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // the folder
-		return nil, &usageError{err}
-	case err != nil:
-		return nil, err
-	}
-	if file.Torn() {
-		fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
-	}
-	return file, nil
-}
-
-func sayResumed(errs io.Writer, path string, games int) {
-	if games > 0 {
-		fmt.Fprintf(errs, "%s: resuming after %s\n", path, count(games, "game", "games"))
-	}
-}
-
-// playMatch plays the match with its result file, if path is not "", and shows its
-// progress. The standing is nil if the file can't be used.
-func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) (*match.Standing, error) {
-	errs := c.ErrOrStderr()
-	if path != "" {
-		file, err := openResults(errs, path, &plan.Terms)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		sayResumed(errs, path, len(file.Games()))
-		plan.File = file
-	}
-	progress := newProgress(errs, plan)
-	plan.Watch = progress.game
-	defer progress.end()
-	return match.Run(ctx, *plan)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"reflect"
@@ -26,6 +27,12 @@ var ErrInUse = errors.New("another process writes to this file")
 // ErrWrite is returned by Append if the line could not be written, as on a full disk.
 // Append may be called again.
 var ErrWrite = errors.New("not written")
+
+// UnfitError is returned by Open for a path that the same call can never open: its folder
+// is missing, or its first line is that of other terms or of another kind of file.
+type UnfitError struct{ error }
+
+func (e *UnfitError) Unwrap() error { return e.error }
 
 // Layout describes a kind of file.
 type Layout struct {
@@ -60,10 +67,13 @@ type File struct {
 }
 
 // Open opens or creates a file. A last line that was truncated by a crash or a full
-// disk is removed (see Torn). The error wraps ErrInUse, is that of Same or Take with
-// the number of the line, or says what else is wrong; the file is then unchanged.
+// disk is removed (see Torn). The error wraps ErrInUse or an UnfitError, is that of Take
+// with the number of the line, or says what else is wrong; the file is then unchanged.
 func Open(path string, l Layout) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if errors.Is(err, fs.ErrNotExist) { // the folder
+		err = &UnfitError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
@@ -186,7 +196,7 @@ func (j *File) repair() error {
 
 // load reads the file, and sets size and torn.
 func (j *File) load(l *Layout) error {
-	foreign := fmt.Errorf("not %s", l.What)
+	foreign := &UnfitError{fmt.Errorf("not %s", l.What)}
 	in := bufio.NewReaderSize(j.f, 1<<20)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -208,7 +218,9 @@ func (j *File) load(l *Layout) error {
 		case !ours || !json.Valid(line):
 			err = foreign
 		default:
-			err = l.Same(line)
+			if err = l.Same(line); err != nil {
+				err = &UnfitError{err}
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

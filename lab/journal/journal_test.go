@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := open(path, now); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), path) {
+	if _, _, err := open(path, now); !errors.Is(err, ErrInUse) || unfit(err) || !strings.Contains(err.Error(), path) {
 		t.Errorf("opened twice: %v", err)
 	}
 	if err := j.Close(); err != nil {
@@ -104,7 +104,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestOthersAreRefused: a file that is not of this kind stays as it is.
+// TestOthersAreRefused: a file that is not of this kind stays as it is. No call like that
+// will ever open it; one with a bad line in it is damaged.
 func TestOthersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other")
 	const first = `{"things":1,"seed":7}` + "\n"
@@ -133,6 +134,9 @@ func TestOthersAreRefused(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "things: "+path+": "+want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+		if unfit(err) != strings.HasPrefix(want, "line 1: ") {
+			t.Errorf("%q: unfit is %t", text, unfit(err))
+		}
 		if got := content(t, path); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -140,6 +144,14 @@ func TestOthersAreRefused(t *testing.T) {
 	if _, _, err := open(filepath.Join(path, "x"), terms{}); err == nil || !strings.HasPrefix(err.Error(), "things: ") {
 		t.Errorf("below a file: %v", err)
 	}
+	if _, _, err := open(filepath.Join(t.TempDir(), "nowhere", "x"), terms{}); !unfit(err) || !strings.HasPrefix(err.Error(), "things: ") {
+		t.Errorf("in a folder that is missing: %v", err)
+	}
+}
+
+func unfit(err error) bool {
+	_, is := errors.AsType[*UnfitError](err)
+	return is
 }
 
 // TestFailedWrite: after a partial line that can't be removed, nothing is written until

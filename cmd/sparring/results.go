@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"sparring/lab/match"
+)
+
+// openResults opens or creates a result file, and says if it was truncated.
+func openResults(errs io.Writer, path string, terms *match.Terms) (*match.File, error) {
+	file, err := match.OpenFile(path, terms)
+	if err == nil && file.Torn() {
+		fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
+	}
+	return file, err
+}
+
+// sayResumed says how many games of a result file count.
+func sayResumed(errs io.Writer, path string, games int) {
+	if games > 0 {
+		fmt.Fprintf(errs, "%s: resuming after %s\n", path, count(games, "game", "games"))
+	}
+}
+
+// playMatch plays the match with its result file, if path is not "", and shows its
+// progress. The standing is nil if the file can't be used.
+func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) (*match.Standing, error) {
+	errs := c.ErrOrStderr()
+	if path != "" {
+		file, err := openResults(errs, path, &plan.Terms)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		sayResumed(errs, path, len(file.Games()))
+		plan.File = file
+	}
+	progress := newProgress(errs, plan)
+	plan.Watch = progress.game
+	defer progress.end()
+	return match.Run(ctx, *plan)
+}
