@@ -304,18 +304,13 @@ func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
 	// Each of these is answered with a state, until the buffers are full.
 	for i := 0; gw.sockets() == 2; i++ {
 		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		err := slow.Write(ctx, websocket.MessageText, []byte(r))
-		cancel()
-		if err != nil {
+		if slow.Write(t.Context(), websocket.MessageText, []byte(r)) != nil {
 			break
 		}
 		time.Sleep(pause)
 	}
 	gametest.Eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
-	if !strings.Contains(log.String(), reason) {
-		t.Errorf("the log does not say that %s:\n%s", reason, log.String())
-	}
+	gametest.Eventually(t, "the log's word that "+reason, func() bool { return strings.Contains(log.String(), reason) })
 	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
 	ann.move(g, 0, legal[0])
 }

@@ -205,7 +205,9 @@ func (t *tab) sendNow(data []byte) bool {
 		}
 	}
 	if err := t.conn.Write(ctx, websocket.MessageText, data); err != nil {
-		if ctx.Err() != nil && t.ctx.Err() == nil {
+		// The library closes the connection when the time is up, so that the reader may
+		// have ended the socket by now: what counts is which of the two came first.
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			t.hub.metrics.slowReaders.Inc()
 			t.hub.log.Info().Str("player", string(t.ID)).Msg("socket dropped: its page reads too slowly")
 		}
