@@ -171,6 +171,41 @@ func TestEngineAfterTakebacks(t *testing.T) {
 	}
 }
 
+// UCI has no draws by agreement: the bot offers and answers them by the program's scores,
+// which call every position about even here.
+func TestDrawsByAnEnginesScores(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, manners string
+		offered       bool // by the other player
+		want          string
+	}{
+		{"accepts", `"draw_accept": 60`, true, "draw accept"},
+		{"declines", `"draw_accept": 40`, true, "draw decline"},
+		{"offers", `"draw_within": 10, "draw_moves": 3`, false, "draw offer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, f, _ := runProfile(t, fmt.Sprintf(`{"player": "amazons-hare", "games": ["amazons"], "engine": %q, "play": {%s}}`, program(t, faultyengine.Fine), c.manners))
+			terms := small(t)
+			terms.Rules = "amazons/10x10"
+			o := offerOf(terms, "game", game.Second)
+			m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
+			if c.offered {
+				p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
+				p.offerDraw(m)
+			}
+			p.seen(c.want, func() bool { return slices.Contains(m.acts, c.want) })
+			p.finished(m)
+			if c.offered && len(m.acts) != 1 || slices.ContainsFunc(m.acts, func(act string) bool { return act != c.want }) {
+				t.Errorf("acts %v", m.acts)
+			}
+			if f.log.has("the engine failed") {
+				t.Errorf("log:\n%s", f.log)
+			}
+		})
+	}
+}
+
 // The opponent of an engine that crashed is told so, in log and record.
 func TestOpponentCrashes(t *testing.T) {
 	t.Parallel()

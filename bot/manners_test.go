@@ -37,11 +37,7 @@ func TestAnswersDrawOffers(t *testing.T) {
 			p, m, f := playing(t, nil, func(cfg *Config) { cfg.Play.DrawAccept = c.accept })
 			f.engine.setPause(10 * time.Millisecond)
 			p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
-			p.mu.Lock()
-			by := game.First
-			m.DrawBy = &by
-			p.advance(m)
-			p.mu.Unlock()
+			p.offerDraw(m)
 			p.seen("an answer", func() bool { return slices.Contains(m.acts, c.want) })
 			p.finished(m)
 			if n := len(m.acts); n != 1 {
@@ -57,6 +53,15 @@ func TestOffersDraws(t *testing.T) {
 	if n := len(m.Moves) / 2 / 3; len(m.acts) == 0 || len(m.acts) > n || m.acts[0] != "draw offer" {
 		t.Errorf("acts %v in %d moves, want a draw offer every third own move", m.acts, len(m.Moves))
 	}
+}
+
+// offerDraw offers a draw as the first player.
+func (p *platform) offerDraw(m *scriptedGame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	by := game.First
+	m.DrawBy = &by
+	p.advance(m)
 }
 
 // askTakeback asks for a takeback as the first player.
