@@ -23,8 +23,8 @@ func still(t *testing.T, srv platform, terms protocol.Terms) (ann, bob *player, 
 		p.set(func(p *player) { p.play = nil })
 	}
 	g = ann.challenge("bob", terms, game.First)
-	ann.until(g, "the start", plies(0))
-	bob.until(g, "the start", plies(0))
+	ann.until(g, "the start", plies(len(terms.Moves)))
+	bob.until(g, "the start", plies(len(terms.Moves)))
 	return ann, bob, g
 }
 
@@ -375,4 +375,27 @@ func TestAnswerOnly(t *testing.T) {
 	}
 	ann.until(g, "the end", finished)
 	bob.until(g, "the end", finished)
+}
+
+// A move that ends the game is told to both, also where its answer is enough for the
+// mover.
+func TestAnswerOnlyAtTheEnd(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	runArena(t, srv, steady())
+	terms := small(t, "3600")
+	terms.Game, terms.Rules = "gomoku", "gomoku/freestyle-15"
+	terms.Moves = strings.Fields("h8 a1 h9 a2 h10 a3 h11 a4")
+	ann, bob, g := still(t, srv, terms)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := ann.SendMove(ctx, g, protocol.MoveRequest{Epoch: 1, Ply: 8, Move: "h12", AnswerOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	want := game.Outcome{Result: game.FirstWins, Reason: game.Five}
+	for _, p := range []*player{ann, bob} {
+		if st := p.until(g, "the end", finished); st.Outcome != want || len(st.Moves) != 9 {
+			t.Errorf("%s is told %+v after %d plies", p.id, st.Outcome, len(st.Moves))
+		}
+	}
 }
