@@ -36,14 +36,18 @@ func benchFleetCommand() *cobra.Command {
 	var f benchFleetFlags
 	c := &cobra.Command{
 		Use:   "fleet",
-		Short: "Measure how many games at once a NATS server, an arena and one bot process play",
-		Long: `Measure how many games at once a NATS server, an arena and one bot process play on
-this machine. The three are processes of their own, started anew for each step. The
-bots search 50 nodes a move, and take their time for it as players do (--pace). The
+		Short: "Measure how many games at once a NATS server, an arena and a bot process play",
+		Long: `Measure how many games at once a NATS server, an arena and a bot process, or
+several, play on this machine. All are processes of their own, started anew for each
+step. The bots search 50 nodes a move, and take their time for it as players do (--pace). The
 run ends with the first game that is lost on time, or when the 99th percentile of the
 relay is above --p99. Ctrl-C ends it, too, and prints what was measured so far.
 
-  CPU ms/MOVE   processor time a move of all three, and of each
+With --bots the bot processes have the same players, whose seats they share: there is
+room for a tenth more than all games need, and --bots 1,3 gives the second process
+three times the room of the first.
+
+  CPU ms/MOVE   processor time a move of all, and of each
   KB/GAME       memory a game after a garbage collection, heap and stacks
   RELAY         from sending a move until the opponent's instance is informed, in a
                 game of two players of this command, 25 moves a second, in ms
@@ -53,6 +57,7 @@ relay is above --p99. Ctrl-C ends it, too, and prints what was measured so far.
 		Example: `  sparring bench fleet
   sparring bench fleet --games 100,1000,3000 --plot fleet.svg
   sparring bench fleet --games 10000 --clock 600+6 --limit 10m --json
+  sparring bench fleet --games 300 --bots 1,1,2 # three bot processes
   sparring bench fleet --games 500 --profile profiles   # then go tool pprof`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -70,7 +75,8 @@ relay is above --p99. Ctrl-C ends it, too, and prints what was measured so far.
 	fl.StringVar(&f.clock, "clock", "60+0.6", "clock of the games")
 	fl.DurationVar(&f.pace, "pace", -1, "shortest time for a move; default: the clock's time for 40 moves, divided by 60")
 	fl.Lookup("pace").DefValue = "0s" // not listed
-	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of the bot process, an even number; 0: one for ten games, up to %d", fleetbench.MostPlayers))
+	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of a bot process, an even number; 0: one for ten games, up to %d", fleetbench.MostPlayers))
+	fl.IntSliceVar(&f.plan.Bots, "bots", nil, "capacity of each bot process, in parts of all; default: one process")
 	fl.IntVar(&f.plan.Starts, "starts", 200, "most games started a second")
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")
 	fl.StringVar(&f.plan.Profile, "profile", "", "folder for a CPU and a heap profile of each process in each step")
@@ -176,6 +182,9 @@ func (f *benchFleetFlags) print(out io.Writer, r *fleetbench.Result) error {
 			return err
 		}
 		for _, s := range r.Steps {
+			if len(s.Seats) > 1 {
+				fmt.Fprintf(out, "seats taken with %d games: %s\n", s.Games, s.Shares())
+			}
 			if s.Stop != "" {
 				fmt.Fprintf(out, "ended after %d games: %s\n", s.Games, s.Stop)
 			}

@@ -19,8 +19,8 @@ func (h *fleet) bench(args ...string) (p *process, out *bytes.Buffer) {
 	return p, out
 }
 
-// The command plays games in processes of its own, prints what they cost, draws it, and
-// leaves nothing behind in its temporary folder.
+// The command plays games in processes of its own, of which two have bots, prints what
+// they cost, draws it, and leaves nothing behind in its temporary folder.
 func TestBenchFleet(t *testing.T) {
 	t.Parallel()
 	h := newFleet(t)
@@ -28,7 +28,7 @@ func TestBenchFleet(t *testing.T) {
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p, out := h.bench("--json", "--plot", drawing, "--profile", h.dir)
+	p, out := h.bench("--json", "--plot", drawing, "--profile", h.dir, "--bots", "1,2")
 	p.with("TMPDIR=" + tmp).run()
 	<-p.done
 	var r fleetbench.Result
@@ -39,6 +39,10 @@ func TestBenchFleet(t *testing.T) {
 	if s.Running < 1 || s.Moves <= int64(s.Relay.Samples) || s.CPU.NATS <= 0 || s.CPU.Arena <= 0 || s.CPU.Bot <= 0 ||
 		r.Alone.P50 <= 0 || s.Relay.P99 < s.Relay.P50 || s.Bare.P50 <= 0 || len(s.Faults) > 0 {
 		t.Errorf("%+v", r)
+	}
+	if seats := s.Seats; len(seats) != 2 || seats[0].Most != 3 || seats[1].Most != 6 || seats[0].Taken+seats[1].Taken == 0 ||
+		seats[0].Taken > 3 || seats[1].Taken > 6 {
+		t.Errorf("the seats of the two bot processes: %+v", seats)
 	}
 	for _, name := range []string{drawing, filepath.Join(h.dir, "bot-4.cpu.pprof"), filepath.Join(h.dir, "arena-4.heap.pprof")} {
 		if info, err := os.Stat(name); err != nil || info.Size() == 0 {

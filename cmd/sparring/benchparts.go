@@ -33,6 +33,7 @@ import (
 type benchStart struct {
 	fleetbench.Want
 	Dir       string            `json:"dir"`
+	Bot       int               `json:"bot"`       // which of the bot processes it is, from 0
 	URL       string            `json:"url"`       // of the NATS server, but for itself
 	Passwords map[string]string `json:"passwords"` // by user
 }
@@ -180,9 +181,9 @@ func (p *benchPart) openArena(ctx context.Context, start benchStart, log zerolog
 		}
 	})
 	p.figures = func(s *fleetbench.Stats) error {
-		for _, id := range start.Players {
-			if a.Here(id) {
-				s.Players++
+		for _, in := range a.Instances() {
+			if strings.HasPrefix(string(in.Hello.Instance), benchInstance) {
+				s.Present++
 			}
 		}
 		all, err := a.Metrics().(prometheus.Gatherer).Gather()
@@ -207,6 +208,9 @@ func (p *benchPart) openArena(ctx context.Context, start benchStart, log zerolog
 // benchNodes is the limit of the bots' searches.
 const benchNodes = 50
 
+// benchInstance is how the instances of bot processes begin.
+const benchInstance = "bench-"
+
 func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.Logger) error {
 	nc, err := p.connect(start, fleetbench.Owner, log)
 	if err != nil {
@@ -216,9 +220,10 @@ func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.L
 	if err := configs.Defaults(&cfg); err != nil {
 		return err
 	}
-	cfg.Instance, cfg.Data, cfg.Players = "bench", start.Dir, nil
-	cfg.Slots, cfg.GamesPerCore, cfg.Ponder, cfg.Analyses, cfg.Play.Delay = 2*start.Games, 2*start.Games, false, 0, start.Pace
-	cfg.Profiles = filepath.Join(start.Dir, "players.json")
+	most := start.Seats[start.Bot]
+	cfg.Instance, cfg.Data, cfg.Players = protocol.InstanceID(fmt.Sprint(benchInstance, start.Bot)), start.Dir, nil
+	cfg.Slots, cfg.GamesPerCore, cfg.Ponder, cfg.Analyses, cfg.Play.Delay = most, most, false, 0, start.Pace
+	cfg.Profiles = filepath.Join(start.Dir, fmt.Sprintf("players-%d.json", start.Bot))
 	if err := writeBenchPlayers(cfg.Profiles, start.Want); err != nil {
 		return err
 	}
@@ -241,6 +246,7 @@ func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.L
 		if r.Offered != nil {
 			s.Offered = *r.Offered
 		}
+		s.Seats = []fleetbench.Seats{{Taken: r.Games, Most: most}}
 		return nil
 	}
 	return nil
@@ -319,24 +325,31 @@ func residentBytes() int64 {
 // benchProcesses are the processes of "bench fleet", as the command sees them.
 type benchProcesses struct {
 	start benchStart
-	parts map[fleetbench.Part]*benchProcess
+	parts map[fleetbench.Part][]*benchProcess
 }
 
 // launchParts starts the processes, with their data below a new folder in dir.
 func launchParts(ctx context.Context, dir string, w fleetbench.Want) (_ fleetbench.Fleet, err error) {
-	f := &benchProcesses{parts: make(map[fleetbench.Part]*benchProcess)}
+	f := &benchProcesses{parts: make(map[fleetbench.Part][]*benchProcess)}
 	if f.start.Dir, err = os.MkdirTemp(dir, fmt.Sprintf("%d-", w.Games)); err != nil {
 		return nil, err
 	}
 	f.start.Want = w
 	for _, part := range fleetbench.Parts {
-		p, ready, err := startPart(ctx, part, f.start)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", part, err), f.Close())
+		n := 1
+		if part == fleetbench.BotPart {
+			n = len(w.Seats)
 		}
-		f.parts[part] = p
-		if part == fleetbench.NATSPart {
-			f.start.URL, f.start.Passwords = ready.URL, ready.Passwords
+		for i := range n {
+			f.start.Bot = i
+			p, ready, err := startPart(ctx, part, f.start)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("%s: %w", part, err), f.Close())
+			}
+			f.parts[part] = append(f.parts[part], p)
+			if part == fleetbench.NATSPart {
+				f.start.URL, f.start.Passwords = ready.URL, ready.Passwords
+			}
 		}
 	}
 	return f, nil
@@ -348,14 +361,20 @@ func (f *benchProcesses) Connection(u fleetbench.User, log zerolog.Logger) proto
 }
 
 // Stats implements fleetbench.Fleet.
-func (f *benchProcesses) Stats(ctx context.Context, p fleetbench.Part, collect bool) (fleetbench.Stats, error) {
-	ans, err := f.parts[p].ask(ctx, benchAsk{Collect: collect})
-	return ans.Stats, err
+func (f *benchProcesses) Stats(ctx context.Context, p fleetbench.Part, collect bool) (all fleetbench.Stats, err error) {
+	for _, process := range f.parts[p] {
+		ans, err := process.ask(ctx, benchAsk{Collect: collect})
+		if err != nil {
+			return all, err
+		}
+		all.Add(ans.Stats)
+	}
+	return all, nil
 }
 
 // Profile implements fleetbench.Fleet.
 func (f *benchProcesses) Profile(ctx context.Context, p fleetbench.Part, path string, d time.Duration) error {
-	_, err := f.parts[p].ask(ctx, benchAsk{Profile: path, For: d})
+	_, err := f.parts[p][0].ask(ctx, benchAsk{Profile: path, For: d})
 	return err
 }
 
@@ -363,7 +382,7 @@ func (f *benchProcesses) Profile(ctx context.Context, p fleetbench.Part, path st
 func (f *benchProcesses) Close() error {
 	var errs []error
 	for _, part := range []fleetbench.Part{fleetbench.BotPart, fleetbench.ArenaPart, fleetbench.NATSPart} {
-		if p := f.parts[part]; p != nil {
+		for _, p := range f.parts[part] {
 			errs = append(errs, p.end())
 		}
 	}
@@ -387,7 +406,7 @@ func startPart(ctx context.Context, part fleetbench.Part, start benchStart) (p *
 	p = &benchProcess{cmd: exec.Command(self, "bench", "fleet", "part", string(part)), answers: make(chan benchAnswer)}
 	p.cmd.Args[0] = os.Args[0]
 	apart(p.cmd) // Ctrl-C reaches this process alone, which ends the others
-	if p.log, err = os.Create(filepath.Join(start.Dir, string(part)+".log")); err != nil {
+	if p.log, err = os.Create(filepath.Join(start.Dir, fmt.Sprintf("%s-%d.log", part, start.Bot))); err != nil {
 		return nil, ready, err
 	}
 	p.cmd.Stderr = p.log

@@ -9,7 +9,7 @@ import (
 	"sparring/protocol"
 )
 
-// Part is one of the processes.
+// Part is a kind of process. There is one of each, and of bots as many as are wanted.
 type Part string
 
 // The processes.
@@ -19,7 +19,7 @@ const (
 	BotPart   Part = "bot"
 )
 
-// Parts are all processes.
+// Parts are all kinds.
 var Parts = []Part{NATSPart, ArenaPart, BotPart}
 
 // User is a user of the NATS server.
@@ -35,10 +35,12 @@ const (
 type Fleet interface {
 	// Connection returns how a user connects to the server.
 	Connection(u User, log zerolog.Logger) protocol.Connection
-	// Stats returns the figures of a process, with collect after a garbage collection.
+	// Stats returns the figures of a part, with collect after a garbage collection: of
+	// several processes the sums, and the longest times.
 	Stats(ctx context.Context, p Part, collect bool) (Stats, error)
-	// Profile makes a process write its CPU profile of the next d and a heap profile
-	// after it, to files whose names begin with a path. It does not wait.
+	// Profile makes a part write its CPU profile of the next d and a heap profile after
+	// it, to files whose names begin with a path. Of several processes the first does. It
+	// does not wait.
 	Profile(ctx context.Context, p Part, path string, d time.Duration) error
 	// Close ends all processes.
 	Close() error
@@ -47,19 +49,34 @@ type Fleet interface {
 // BareSubject is where the arena's process answers requests with the same bytes.
 const BareSubject = protocol.DefaultPrefix + ".play.bench.bare.request"
 
-// Stats are the figures of a process.
+// Stats are the figures of a part.
 type Stats struct {
 	CPU      time.Duration `json:"cpu"`      // since its start
 	Resident int64         `json:"resident"` // bytes of memory
 	Live     int64         `json:"live"`     // bytes of heap and stacks in use
 
 	// Of an arena:
-	Players int   `json:"players,omitempty"` // of the bot process that it knows
+	Present int   `json:"present,omitempty"` // instances of the bot processes' players that it knows
 	Games   int   `json:"games,omitempty"`   // running
 	Started int64 `json:"started,omitempty"`
 	Moves   int64 `json:"moves,omitempty"`
 
-	// Of a bot process:
+	// Of bot processes:
 	Overhead Overhead `json:"overhead"`
-	Offered  int      `json:"offered,omitempty"` // seats that it takes because searches start late; 0: all
+	Offered  int      `json:"offered,omitempty"` // seats that they take because searches start late; 0: all
+	Seats    []Seats  `json:"seats,omitempty"`   // of each process
+}
+
+// Add adds the figures of another process.
+func (s *Stats) Add(t Stats) {
+	s.CPU, s.Resident, s.Live = s.CPU+t.CPU, s.Resident+t.Resident, s.Live+t.Live
+	s.Present, s.Games, s.Started, s.Moves = s.Present+t.Present, s.Games+t.Games, s.Started+t.Started, s.Moves+t.Moves
+	s.Overhead = Overhead{P50: max(s.Overhead.P50, t.Overhead.P50), P99: max(s.Overhead.P99, t.Overhead.P99)}
+	s.Offered, s.Seats = s.Offered+t.Offered, append(s.Seats, t.Seats...)
+}
+
+// Seats are those of a bot process: a game between two players of one process has two.
+type Seats struct {
+	Taken int `json:"taken"`
+	Most  int `json:"most"` // its capacity
 }

@@ -1,6 +1,6 @@
 // Package fleetbench measures how many games a fleet plays at once: it keeps a number
-// of games running on a NATS server, an arena and one bot process, and reports what a
-// move and a game cost there, and how long a move takes to its opponent.
+// of games running on a NATS server, an arena and one bot process or several, and
+// reports what a move and a game cost there, and how long a move takes to its opponent.
 //
 //	fleetbench.go  Plan, Run: the steps
 //	fleet.go       the processes, as the caller starts them
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -34,9 +35,12 @@ type Plan struct {
 	// Pace is the shortest time for a move, if the clock allows: the players are cheap,
 	// and would otherwise play as fast as the processes can.
 	Pace    time.Duration
-	Players int // of the bot process; 0: one for ten games, up to MostPlayers
-	Starts  int // games started a second at most
-	MaxP99  time.Duration
+	Players int // of a bot process; 0: one for ten games, up to MostPlayers
+	// Bots has the capacity of each bot process, as a share of all; nil: one process. All of
+	// them have the same players, as instances of them.
+	Bots   []int
+	Starts int // games started a second at most
+	MaxP99 time.Duration
 	// Profile, if set, is a folder for a CPU profile and a heap profile of each process in
 	// each step.
 	Profile string
@@ -65,6 +69,8 @@ func (p *Plan) Validate() error {
 		return fmt.Errorf("pace %v: want 0 or more", p.Pace)
 	case p.Players != 0 && (p.Players < 2 || p.Players%2 != 0):
 		return fmt.Errorf("players %d: want an even number, or 0", p.Players)
+	case slices.ContainsFunc(p.Bots, func(n int) bool { return n < 1 }):
+		return fmt.Errorf("bots %v: want capacities above 0", p.Bots)
 	case p.Starts < 1:
 		return fmt.Errorf("starts %d: want at least 1", p.Starts)
 	case p.MaxP99 <= 0:
@@ -82,6 +88,32 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
+// bots returns the capacities of the bot processes.
+func (p *Plan) bots() []int {
+	if len(p.Bots) == 0 {
+		return []int{1}
+	}
+	return p.Bots
+}
+
+// seats returns how many seats each bot process takes at most, so that n games fit with
+// a tenth to spare, whoever takes them.
+func (p *Plan) seats(n int) []int {
+	bots := p.bots()
+	if len(bots) == 1 {
+		return []int{2 * n}
+	}
+	total := 0
+	for _, share := range bots {
+		total += share
+	}
+	var seats []int
+	for _, share := range bots {
+		seats = append(seats, (22*n*share+10*total-1)/(10*total))
+	}
+	return seats
+}
+
 // players returns how many players play n games.
 func (p *Plan) players(n int) int {
 	if p.Players > 0 {
@@ -95,6 +127,7 @@ type Step struct {
 	Games   int     `json:"games"`   // wanted
 	Running int     `json:"running"` // at the end of the window
 	Players int     `json:"players"`
+	Seats   []Seats `json:"seats"`   // of each bot process, at the end of the window
 	Seconds float64 `json:"seconds"` // length of the window
 	Moves   int64   `json:"moves"`   // in the window, with those of the relay
 	Ended   int     `json:"ended"`   // games that ended in the window
@@ -102,8 +135,8 @@ type Step struct {
 	MovesPerSecond  float64 `json:"moves_per_second"`
 	StartsPerSecond float64 `json:"starts_per_second"` // while the games were started
 
-	// CPU is the processor time a move, in milliseconds, by process: of the bot process a
-	// move of its own. Cores is what all of them used. This program, with its two
+	// CPU is the processor time a move, in milliseconds, by part: of the bot processes a
+	// move of their own. Cores is what all of them used. This program, with its two
 	// players, is not counted.
 	CPU   ByProcess `json:"cpu_ms_per_move"`
 	Cores float64   `json:"cores"`
@@ -115,7 +148,7 @@ type Step struct {
 	// Relay is the time from sending a move until the opponent's instance is informed,
 	// and Bare that of a request to a process of the same server that does nothing,
 	// in turn with the moves; Overhead is what the bot process measured itself, from
-	// sending a move to its answer, over its last 1000 moves.
+	// sending a move to its answer, over its last 1000 moves: of several the longest.
 	Relay    Latency  `json:"relay"`
 	Bare     Latency  `json:"bare"`
 	Overhead Overhead `json:"overhead"`
@@ -126,7 +159,7 @@ type Step struct {
 	Stop string `json:"stop,omitempty"`
 }
 
-// ByProcess is a figure for each process.
+// ByProcess is a figure for each part.
 type ByProcess struct {
 	NATS  float64 `json:"nats"`
 	Arena float64 `json:"arena"`
@@ -151,14 +184,15 @@ type Result struct {
 	Steps     []Step  `json:"steps"`
 }
 
-// Launch starts the three processes of a fleet for games up to a number, with players
-// of the bot process that move at a pace.
+// Launch starts the processes of a fleet for games up to a number, with players of the
+// bot processes that move at a pace.
 type Launch func(ctx context.Context, w Want) (Fleet, error)
 
 // Want is what a fleet has to have.
 type Want struct {
 	Games   int
-	Players []protocol.PlayerID // of the bot process
+	Seats   []int               // most of each bot process
+	Players []protocol.PlayerID // of all bot processes
 	Kinds   []string            // the games that they play
 	Pace    time.Duration       // shortest time for a move
 }
@@ -219,7 +253,7 @@ const (
 func (s *session) run(ctx context.Context, launch Launch) (step *Step, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	want := Want{Games: s.games, Players: playerNames(s.plan.players(s.games)), Kinds: kinds(s.plan.Rules), Pace: s.plan.Pace}
+	want := Want{Games: s.games, Seats: s.plan.seats(s.games), Players: playerNames(s.plan.players(s.games)), Kinds: kinds(s.plan.Rules), Pace: s.plan.Pace}
 	s.watch("%d games: starting the processes", s.games)
 	if s.fleet, err = launch(ctx, want); err != nil {
 		return nil, err
@@ -232,7 +266,7 @@ func (s *session) run(ctx context.Context, launch Launch) (step *Step, err error
 		return nil, err
 	}
 	defer s.platform.Close()
-	if err := s.awaitPlayers(ctx, want.Players); err != nil {
+	if err := s.awaitPlayers(ctx, want); err != nil {
 		return nil, err
 	}
 	if s.load, err = newLoad(s, want.Players); err != nil {
@@ -264,8 +298,9 @@ func (s *session) run(ctx context.Context, launch Launch) (step *Step, err error
 	return s.measure(ctx, base, *step)
 }
 
-// awaitPlayers waits until the arena knows all players.
-func (s *session) awaitPlayers(ctx context.Context, players []protocol.PlayerID) error {
+// awaitPlayers waits until the arena knows all players of all bot processes.
+func (s *session) awaitPlayers(ctx context.Context, w Want) error {
+	all := len(w.Players) * len(w.Seats)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -273,22 +308,22 @@ func (s *session) awaitPlayers(ctx context.Context, players []protocol.PlayerID)
 		if err != nil {
 			return err
 		}
-		if st.Players >= len(players) {
+		if st.Present >= all {
 			return nil
 		}
 		if err := rest(ctx, lookEvery); err != nil {
-			return fmt.Errorf("%d of %d players are known to the arena: %w", st.Players, len(players), err)
+			return fmt.Errorf("%d of %d players are known to the arena: %w", st.Present, all, err)
 		}
 	}
 }
 
-// allStats are the figures of the three processes.
+// allStats are the figures of the parts.
 type allStats struct {
 	at   time.Time
 	part map[Part]Stats
 }
 
-// stats reads the figures of all processes, with collect after a garbage collection.
+// stats reads the figures of all parts, with collect after a garbage collection.
 func (s *session) stats(ctx context.Context, collect bool) (allStats, error) {
 	all := allStats{at: time.Now(), part: make(map[Part]Stats)}
 	for _, part := range Parts {
@@ -301,8 +336,8 @@ func (s *session) stats(ctx context.Context, collect bool) (allStats, error) {
 	return all, nil
 }
 
-// start starts the games, and notes how many a second. It gives up when the bot process
-// takes no more, or they take too long.
+// start starts the games, and notes how many a second. It gives up when the bot processes
+// take no more, or they take too long.
 func (s *session) start(ctx context.Context, step *Step) error {
 	began := time.Now()
 	bound := time.Duration(float64(s.games)/float64(s.plan.Starts)*2*float64(time.Second)) + patience
@@ -338,12 +373,12 @@ func (s *session) start(ctx context.Context, step *Step) error {
 	}
 }
 
-// startsLate says that a bot process takes fewer games; "" if it does not.
+// startsLate says that bot processes take fewer games; "" if they do not.
 func startsLate(bot Stats) string {
 	if bot.Offered == 0 {
 		return ""
 	}
-	return fmt.Sprintf("searches start late, and the bot process takes no more than %d seats", bot.Offered)
+	return fmt.Sprintf("searches start late, and no more than %d seats are taken", bot.Offered)
 }
 
 // measure watches the running games for the plan's window. When ctx ends meanwhile, it
@@ -391,7 +426,7 @@ func (t *Step) fill(base, before, after, live allStats) {
 	t.Moves = arena.Moves - before.part[ArenaPart].Moves
 	t.Running = arena.Games - 1 // without the relay's
 	t.MovesPerSecond = float64(t.Moves) / t.Seconds
-	t.Overhead = after.part[BotPart].Overhead
+	t.Overhead, t.Seats = after.part[BotPart].Overhead, after.part[BotPart].Seats
 	var used time.Duration
 	for _, part := range Parts {
 		cpu := after.part[part].CPU - before.part[part].CPU

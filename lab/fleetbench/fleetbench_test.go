@@ -3,6 +3,8 @@ package fleetbench
 import (
 	"bytes"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,7 @@ func TestValidate(t *testing.T) {
 		"pace":      func(p *Plan) { p.Pace = -1 },
 		"players":   func(p *Plan) { p.Players = 3 },
 		"starts":    func(p *Plan) { p.Starts = 0 },
+		"bots":      func(p *Plan) { p.Bots = []int{1, 0} },
 		"p99":       func(p *Plan) { p.MaxP99 = 0 },
 		"clock":     func(p *Plan) { p.Clock = clock.Spec{} },
 		"chess":     func(p *Plan) { p.Rules = []string{"chess"} },
@@ -59,6 +62,29 @@ func TestPlayers(t *testing.T) {
 	p.Players = 6
 	if n := p.players(1000); n != 6 {
 		t.Errorf("%d players, want those of the plan, 6", n)
+	}
+}
+
+// One bot process has room for all seats. Several share what all games need and a tenth
+// more, by their capacities.
+func TestSeats(t *testing.T) {
+	p := plan(t)
+	for _, c := range []struct{ bots, want []int }{
+		{nil, []int{200}}, {[]int{5}, []int{200}}, {[]int{1, 1}, []int{110, 110}}, {[]int{1, 3}, []int{55, 165}}, {[]int{1, 1, 1}, []int{74, 74, 74}},
+	} {
+		if p.Bots = c.bots; !slices.Equal(p.seats(100), c.want) {
+			t.Errorf("%v have %v seats, want %v", c.bots, p.seats(100), c.want)
+		}
+	}
+}
+
+// The figures of several processes are their sums, and the longest times.
+func TestAdd(t *testing.T) {
+	all := Stats{}
+	all.Add(Stats{CPU: 1, Resident: 2, Live: 3, Overhead: Overhead{4, 9}, Seats: []Seats{{1, 2}}})
+	all.Add(Stats{CPU: 10, Resident: 20, Live: 30, Overhead: Overhead{5, 8}, Offered: 3, Seats: []Seats{{3, 4}}})
+	if want := (Stats{CPU: 11, Resident: 22, Live: 33, Overhead: Overhead{5, 9}, Offered: 3, Seats: []Seats{{1, 2}, {3, 4}}}); !reflect.DeepEqual(all, want) {
+		t.Errorf("%+v, want %+v", all, want)
 	}
 }
 

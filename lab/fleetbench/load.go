@@ -18,7 +18,7 @@ import (
 )
 
 // load keeps a number of games running: it posts them as challenges between players of
-// the bot process, and another one whenever the record of one comes.
+// the bot processes, and another one whenever the record of one comes.
 type load struct {
 	s       *session
 	js      jetstream.JetStream

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -50,6 +51,15 @@ func (t *Step) row() []string {
 		f("%.0f", t.LiveKB.Bot), f("%.0f", t.LiveKB.Arena), relay50, relay99, bare50, bare99,
 		f("%d", t.Overhead.P50), f("%d", t.Overhead.P99), f("%d", t.Ended), f("%d", t.LostOnTime),
 	}
+}
+
+// Shares says how many seats each bot process has taken of those that it has.
+func (t *Step) Shares() string {
+	var all []string
+	for i, s := range t.Seats {
+		all = append(all, fmt.Sprintf("bot process %d: %d of %d", i+1, s.Taken, s.Most))
+	}
+	return strings.Join(all, ", ")
 }
 
 // curve is a line of a drawing.
