@@ -141,7 +141,11 @@ func tryAll(ctx context.Context, path string, p *campaign.Plan, file *campaign.F
 				continue
 			}
 			tried[[2]string{spec, t.Rules}] = true
-			if err := tryOne(ctx, t, spec, like); err != nil {
+			err := tryOne(ctx, t, spec, like)
+			if ctx.Err() != nil {
+				return ctx.Err() // whatever the player made of it
+			}
+			if err != nil {
 				player := file.Matches[i].Players[k]
 				return campaign.At(path, player.Line, fmt.Errorf("player %s can't play %s: %w", player.Name, t.Rules, err))
 			}

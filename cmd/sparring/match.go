@@ -119,6 +119,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
 	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
 	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
+	fl.Lookup("game").Usage = anyGame() + " (required, unless --event tells)"
 	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")
 	f.nats.add(c)
 	fl.BoolVar(&f.wait, "wait", false, "with --over nats: wait for the platform if it is not there yet")
@@ -128,7 +129,7 @@ settings, and 1 for any other failure or an interruption.`,
 // conditions adds the flags for game, limits, openings and adjudication.
 func (f *matchFlags) conditions(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.game, "game", "", anyGame()+" (required, unless --event tells)")
+	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
 	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")

@@ -304,6 +304,18 @@ func before(m weakness.Move) (game.Position, error) {
 	return p, nil
 }
 
+// groupsText names the groups of the table.
+func groupsText(r *weakness.Result) string {
+	if len(r.Groups) == 0 {
+		return "there are too few games for any"
+	}
+	var names []string
+	for _, g := range r.Groups {
+		names = append(names, g.Title())
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
 // writePositions writes the positions that --positions and --control ask for, each once
 // in both together.
 func (f *weaknessFlags) writePositions(say io.Writer, r *weakness.Result) error {
@@ -313,7 +325,7 @@ func (f *weaknessFlags) writePositions(say io.Writer, r *weakness.Result) error 
 	if f.group != "" {
 		g, ok := r.Named(f.group)
 		if !ok {
-			return usagef("--group %.60q: the table has no such group", f.group)
+			return usagef("--group %.60q: the table has no such group; %s", f.group, groupsText(r))
 		}
 		of, chosen = &g, r.Sample(g, f.most, w.take)
 	} else {

@@ -55,7 +55,7 @@ func (s *Standing) Write(out io.Writer, test *elo.SPRT) error {
 func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
 	m := &s.Meets[0]
 	fmt.Fprintf(b, "%s against %s\n", s.Players[m.A].Name, s.Players[m.B].Name)
-	fmt.Fprintf(b, "games      %d: %s, %g points, %.2f %%\n", m.Games(), m.wdl(), m.Points(), m.Percent())
+	fmt.Fprintf(b, "games      %d: %s, %s, %.2f %%\n", m.Games(), m.wdl(), pointsText(m.Points()), m.Percent())
 	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)", m.Pairs.Count(), pairsText(m.Pairs))
 	switch n := m.unpaired(); {
 	case n == 1:
@@ -66,14 +66,14 @@ func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
 	fmt.Fprintln(b)
 	low, high := m.Pairs.Interval()
 	fmt.Fprintf(b, "score      95 %% interval %.2f to %.2f %%\n", 100*low, 100*high)
-	fmt.Fprintf(b, "Elo        %s", eloText(m.Pairs))
-	if m.Pairs.Count() > 1 {
-		fmt.Fprintf(b, " at 95 %%, LOS %.2f %%", 100*m.Pairs.LOS())
+	text := eloText(m.Pairs)
+	if text != tooFew {
+		text += fmt.Sprintf(" at 95 %%, LOS %.2f %%", 100*m.Pairs.LOS())
+		if n := m.Pairs.Normalized(); !math.IsInf(n.Error, 0) {
+			text += fmt.Sprintf(", normalized %+.1f ± %.1f", n.Elo, n.Error)
+		}
 	}
-	if n := m.Pairs.Normalized(); !math.IsInf(n.Error, 0) && m.Pairs.Count() > 1 {
-		fmt.Fprintf(b, ", normalized %+.1f ± %.1f", n.Elo, n.Error)
-	}
-	fmt.Fprintln(b)
+	fmt.Fprintf(b, "Elo        %s\n", text)
 	if test != nil {
 		fmt.Fprintf(b, "SPRT       %s for elo0 %g, elo1 %g: %s\n", llrText(test, m.Pairs), test.Elo0, test.Elo1, test.Verdict(m.Pairs))
 	}
@@ -127,6 +127,13 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 func (s *Score) unpaired() int { return s.Games() - 2*s.Pairs.Count() }
 
 func (s *Score) wdl() string { return fmt.Sprintf("%d-%d-%d", s.Wins, s.Draws, s.Losses) }
+
+func pointsText(n float64) string {
+	if n == 1 {
+		return "1 point"
+	}
+	return fmt.Sprintf("%g points", n)
+}
 
 func pairsText(p elo.Pairs) string {
 	return strings.Trim(fmt.Sprint([5]int(p)), "[]")

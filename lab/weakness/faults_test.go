@@ -66,7 +66,7 @@ func weakGroups(t *testing.T, games []*Game) (*Result, map[string]bool) {
 	}
 	weak := map[string]bool{}
 	for _, g := range r.Weak() {
-		weak[g.title()] = true
+		weak[g.Title()] = true
 	}
 	return r, weak
 }

@@ -16,14 +16,15 @@ const decided = 0.1
 // Named returns the group of a name, with or without what it is grouped by: "quiet" or
 // "move quiet".
 func (r *Result) Named(name string) (Group, bool) {
-	i := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Name == name || g.title() == name })
+	i := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Name == name || g.Title() == name })
 	if i < 0 {
 		return Group{}, false
 	}
 	return r.Groups[i], true
 }
 
-func (g Group) title() string { return string(g.By) + " " + g.Name }
+// Title names the group and what it groups by.
+func (g Group) Title() string { return string(g.By) + " " + g.Name }
 
 // in reports whether the move is in a group.
 func (m Move) in(g Group) bool { return slices.Contains(m.keys, key{g.By, g.Name}) }

@@ -72,7 +72,12 @@ func (s Spec) Check(gameName string) error {
 		return fmt.Errorf("no protocol %.40q (have %s)", s.Dialect, strings.Join(Dialects(), ", "))
 	}
 	if games := s.Dialect.Games(); gameName != "" && !slices.Contains(games, gameName) {
-		bad("%s engines play %s, not %.40s", s.Dialect, strings.Join(games, " and "), gameName)
+		last := len(games) - 1
+		list := games[last]
+		if last > 0 {
+			list = strings.Join(games[:last], ", ") + " and " + list
+		}
+		bad("%s engines play %s, not %.40s", s.Dialect, list, gameName)
 	}
 	if s.Path == "" {
 		bad("no program given")
