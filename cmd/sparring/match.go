@@ -274,7 +274,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 // localBackend plays matches with such terms in this process.
 func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
 	o := playerspec.Options{HashBytes: t.HashMB << 20, Threads: t.Threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: log}
-	return &match.Local{Open: func(spec string) (engine.Searcher, error) { return playerspec.Open(spec, t.Game, o) }}
+	return &match.Local{Open: func(spec string) (engine.Searcher, error) {
+		s, err := playerspec.Open(spec, t.Game, o)
+		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.As != "" {
+			err = &usageError{err} // its games are read only now, but are a setting
+		}
+		return s, err
+	}}
 }
 
 // players returns the specs of --a and --b, or of --engine.

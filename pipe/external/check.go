@@ -273,14 +273,18 @@ func (x *checker) clock() Finding {
 	return x.timely("clock", l, lowClock/2, lowClock*9/10, fmt.Sprintf("a move with %v left of %v", lowClock, spec.Initial))
 }
 
+// longWait is how long a program has to wait for a processor before that may be why it did
+// not answer until it was told to stop.
+const longWait = 50 * time.Millisecond
+
 // tries is how often a late answer is tried again, for the machine may have been
 // busy.
 const tries = 3
 
 // timely checks the time of an answer: up to good is fine, more than bad is a fault,
 // unless that is the time for which it had no processor.
-// An answer that comes only after the stop command is a fault, too: then the time
-// was kept by us.
+// An answer that comes only after the stop command is a fault, too, with the same
+// exception: then the time was kept by us.
 func (x *checker) timely(check string, l search.Limits, good, bad time.Duration, what string) Finding {
 	if d := x.engine.spec.Dialect; protocols[d].untimed {
 		return Finding{check, Skip, string(d) + " sends no times"}
@@ -305,7 +309,7 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 	}
 	text := fmt.Sprintf("%s took %v", what, best.Round(time.Millisecond))
 	switch {
-	case best > bad && best-waited <= bad:
+	case best > bad && best-waited <= bad, forcedStop && waited > longWait && best-waited <= good:
 		return Finding{check, Skip, fmt.Sprintf("%s, of which it waited %v for a processor: this machine is too busy to tell", text, waited.Round(time.Millisecond))}
 	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}

@@ -110,17 +110,25 @@ func TestCheckOfStopIsMade(t *testing.T) {
 }
 
 // TestBusyMachine: a late move is no fault of a program that had no processor, and one
-// of a program that had one.
+// of a program that had one. Likewise a move that came only when it was told to stop.
 func TestBusyMachine(t *testing.T) {
-	for _, busy := range []bool{false, true} {
-		e := openFaulty(t, faultyengine.IgnoreClock)
+	for _, c := range []struct {
+		mode, fault string
+		busy        bool
+	}{
+		{faultyengine.IgnoreClock, "ignores its clock", false},
+		{faultyengine.IgnoreClock, "", true},
+		{faultyengine.OnlyStop, "until it is told to stop", false},
+		{faultyengine.OnlyStop, "", true},
+	} {
+		e := openFaulty(t, c.mode)
 		start, err := catalog.Setup("xiangqi", "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		x := &checker{engine: e, start: start, waits: func(int) map[string]time.Duration {
-			if !busy {
+			if !c.busy {
 				return nil
 			}
 			return map[string]time.Duration{"1": time.Second, "2": time.Since(began)} // one of its threads waits all the time
@@ -129,8 +137,8 @@ func TestBusyMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := x.time()
-		if !busy && (f.Verdict != Bad || !strings.Contains(f.Text, "ignores its clock")) || busy && (f.Verdict != Skip || !strings.Contains(f.Text, "too busy to tell")) {
-			t.Errorf("busy %v: %+v", busy, f)
+		if !c.busy && (f.Verdict != Bad || !strings.Contains(f.Text, c.fault)) || c.busy && (f.Verdict != Skip || !strings.Contains(f.Text, "too busy to tell")) {
+			t.Errorf("%s, busy %v: %+v", c.mode, c.busy, f)
 		}
 	}
 }
