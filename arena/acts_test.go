@@ -377,8 +377,8 @@ func TestAnswerOnly(t *testing.T) {
 	bob.until(g, "the end", finished)
 }
 
-// A move that ends the game is told to both, also where its answer is enough for the
-// mover.
+// A move that ends the game is told to both at once, not only when its record is stored,
+// also where its answer is enough for the mover.
 func TestAnswerOnlyAtTheEnd(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
@@ -389,13 +389,14 @@ func TestAnswerOnlyAtTheEnd(t *testing.T) {
 	ann, bob, g := still(t, srv, terms)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := ann.SendMove(ctx, g, protocol.MoveRequest{Epoch: 1, Ply: 8, Move: "h12", AnswerOnly: true}); err != nil {
+	ans, err := ann.SendMove(ctx, g, protocol.MoveRequest{Epoch: 1, Ply: 8, Move: "h12", AnswerOnly: true})
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := game.Outcome{Result: game.FirstWins, Reason: game.Five}
 	for _, p := range []*player{ann, bob} {
-		if st := p.until(g, "the end", finished); st.Outcome != want || len(st.Moves) != 9 {
-			t.Errorf("%s is told %+v after %d plies", p.id, st.Outcome, len(st.Moves))
+		if st := p.until(g, "the end", finished); st.Outcome != want || len(st.Moves) != 9 || st.Seq != ans.Seq {
+			t.Errorf("%s is told %+v after %d plies, by entry %d instead of %d", p.id, st.Outcome, len(st.Moves), st.Seq, ans.Seq)
 		}
 	}
 }

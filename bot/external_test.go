@@ -307,7 +307,7 @@ func TestEnginesAreChecked(t *testing.T) {
 	}
 	_, err := Config{Profiles: profiles}.players()
 	for _, s := range []string{"player a: engine: ", "no-such-program-anywhere", "player b: engine: ", `no kind "usi"`,
-		"player c: engine: ", "sau engines play amazons and gomoku, not xiangqi", "can't be limited by nodes: 5", "player e: engine: engineLog: "} {
+		"player c: engine: ", "sau engines don't play xiangqi; they play amazons, gomoku", "can't be limited by nodes: 5", "player e: engine: engineLog: "} {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("%v does not say %q", err, s)
 		}

@@ -39,9 +39,10 @@ func benchFleetCommand() *cobra.Command {
 		Short: "Measure how many games at once a NATS server, an arena and a bot process play",
 		Long: `Measure how many games at once a NATS server, an arena and a bot process, or
 several, play on this machine. All are processes of their own, started anew for each
-step. The bots search 50 nodes a move, and take their time for it as players do (--pace). The
-run ends with the first game that is lost on time, or when the 99th percentile of the
-relay is above --p99. Ctrl-C ends it, too, and prints what was measured so far.
+step. The bots search 50 nodes a move, and take their time for it as players do
+(--pace). The run ends with the first game that is lost on time, or when the 99th
+percentile of the relay is above --p99. Ctrl-C ends it, too, and prints what was
+measured so far.
 
 With --bots the bot processes have the same players, whose seats they share: there is
 room for a tenth more than all games need, and --bots 1,3 gives the second process
@@ -57,7 +58,7 @@ three times the room of the first.
 		Example: `  sparring bench fleet
   sparring bench fleet --games 100,1000,3000 --plot fleet.svg
   sparring bench fleet --games 10000 --clock 600+6 --limit 10m --json
-  sparring bench fleet --games 300 --bots 1,1,2 # three bot processes
+  sparring bench fleet --games 300 --bots 1,1,2         # three bot processes
   sparring bench fleet --games 500 --profile profiles   # then go tool pprof`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/lab/campaign"
 	"sparring/lab/match"
 )
 
@@ -293,5 +295,17 @@ func TestCampaignOverNATS(t *testing.T) {
 	}
 	if len(got) != 12 {
 		t.Errorf("%d games, want 12", len(got))
+	}
+}
+
+// An interruption while the players are tried is none of the file's faults.
+func TestCampaignTrialInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	plan := &campaign.Plan{Matches: []campaign.Match{{Terms: match.Terms{Game: "amazons", Rules: "amazons/6x6", Players: []string{"uci:no-such-program"}}}}}
+	file := &campaign.File{Matches: []campaign.Entry{{Players: []campaign.Player{{Name: "a", Line: 3}}}}}
+	if err := tryAll(ctx, "night.yaml", plan, file, nil); err != context.Canceled {
+		t.Errorf("%v", err)
 	}
 }

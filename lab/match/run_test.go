@@ -425,6 +425,28 @@ func TestEloText(t *testing.T) {
 	}
 }
 
+// TestDuelText: where the games say nothing of the Elo yet, nothing else is said of it,
+// and one point is singular.
+func TestDuelText(t *testing.T) {
+	for _, c := range []struct {
+		score  Score
+		wanted []string
+	}{
+		{Score{Wins: 2, Losses: 2, Pairs: elo.Pairs{1, 0, 0, 0, 1}}, []string{"4: 2-0-2, 2 points, ", "\nElo        too few games\n"}},
+		{Score{Draws: 2, Pairs: elo.Pairs{0, 0, 1, 0, 0}}, []string{"2: 0-2-0, 1 point, ", "\nElo        too few games\n"}},
+		{Score{Wins: 9, Losses: 11, Pairs: elo.Pairs{2, 2, 3, 1, 2}}, []string{" at 95 %, LOS ", ", normalized "}},
+	} {
+		s := &Standing{Players: make([]Tally, 2), Meets: []Meeting{{A: 0, B: 1, Score: c.score}}}
+		var b strings.Builder
+		s.writeDuel(&b, nil)
+		for _, want := range c.wanted {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%+v: no %q in\n%s", c.score, want, &b)
+			}
+		}
+	}
+}
+
 // TestUnpairedGames: beside a percentage of all games the Elo of complete pairs is
 // called that, or they would contradict each other.
 func TestUnpairedGames(t *testing.T) {

@@ -452,7 +452,7 @@ func TestGames(t *testing.T) {
 // TestOpenRefuses: all errors of a spec are reported at once.
 func TestOpenRefuses(t *testing.T) {
 	_, err := Open(Spec{Dialect: SAU, Path: "no-such-program-anywhere", Dir: "/no/such/place", Nodes: 5, Options: []Option{{"A", "b"}}}, "xiangqi")
-	for _, s := range []string{"sau engines play amazons and gomoku, not xiangqi", "no program no-such-program-anywhere", "/no/such/place", "nodes", "options"} {
+	for _, s := range []string{"sau engines don't play xiangqi; they play amazons, gomoku", "no program no-such-program-anywhere", "/no/such/place", "nodes", "options"} {
 		if err == nil || !strings.Contains(err.Error(), s) {
 			t.Errorf("%v does not say %q", err, s)
 		}

@@ -72,12 +72,7 @@ func (s Spec) Check(gameName string) error {
 		return fmt.Errorf("no protocol %.40q (have %s)", s.Dialect, strings.Join(Dialects(), ", "))
 	}
 	if games := s.Dialect.Games(); gameName != "" && !slices.Contains(games, gameName) {
-		last := len(games) - 1
-		list := games[last]
-		if last > 0 {
-			list = strings.Join(games[:last], ", ") + " and " + list
-		}
-		bad("%s engines play %s, not %.40s", s.Dialect, list, gameName)
+		bad("%s engines don't play %.40s; they play %s", s.Dialect, gameName, strings.Join(games, ", "))
 	}
 	if s.Path == "" {
 		bad("no program given")
