@@ -36,7 +36,7 @@ type Costs struct {
 // docs/operating.md state, without those of a search.
 func Documented() Costs {
 	return Costs{
-		PlatformMS: 2.24, // docs/performance.md, "The fleet": 300 games
+		PlatformMS: 1.57, // docs/performance.md, "The fleet": 1,000 games
 		GameKB:     164,  // docs/performance.md, "People on the platform": 82 KB a person, which is more than a bot
 		BaseMB:     200,
 		LogBytes:   1500, RecordByte: 2 * 10_000, // docs/operating.md, "Data, and its backup"
