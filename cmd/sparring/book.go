@@ -140,7 +140,7 @@ again on a growing folder of records.`,
 			if plies < 1 {
 				return usagef("--plies must be positive")
 			}
-			b, err := book.Load(args[0])
+			b, err := bookToChange(args[0])
 			if err != nil {
 				return err
 			}
@@ -163,18 +163,29 @@ again on a growing folder of records.`,
 }
 
 func bookExport() *cobra.Command {
-	return &cobra.Command{
+	var gameName, rules string
+	c := &cobra.Command{
 		Use:   "export BOOK",
 		Short: "Print a book as text, for editing and book import",
-		Args:  oneFile,
+		Long: `Print a book as text, for editing and book import. BOOK is a file, or "shipped" for
+the book that comes with the program.`,
+		Example: `  sparring book export shipped --game xiangqi > xiangqi.txt
+  sparring book import xiangqi.txt --out my.book`,
+		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
-			b, err := book.Load(args[0])
+			if args[0] != book.Shipped && gameName+rules != "" {
+				return usagef("--game and --rules go with shipped: a file has its own")
+			}
+			b, err := findBook(args[0], gameName, rules)
 			if err != nil {
 				return err
 			}
 			return b.WriteText(c.OutOrStdout())
 		},
 	}
+	c.Flags().StringVar(&gameName, "game", "", "with shipped: "+anyGame())
+	c.Flags().StringVar(&rules, "rules", "", "with shipped: rule set (default: the game's)")
+	return c
 }
 
 func bookImport() *cobra.Command {

@@ -55,6 +55,14 @@ comes with the program.`,
 	return c
 }
 
+// bookToChange opens the book in a file that is to be written again.
+func bookToChange(name string) (*book.Book, error) {
+	if name == book.Shipped {
+		return nil, usagef("the book that comes with the program can't be changed: make a file of it by \"sparring book export shipped\" and \"sparring book import\"")
+	}
+	return book.Load(name)
+}
+
 // findBook opens the book in a file, or the shipped book for a game or rule set.
 func findBook(name, gameName, rules string) (*book.Book, error) {
 	if name != book.Shipped {
@@ -232,7 +240,7 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 		if len(moves) == 0 {
 			return usagef("--moves is required: a line, whose last move is meant")
 		}
-		b, err := book.Load(args[0])
+		b, err := bookToChange(args[0])
 		if err != nil {
 			return err
 		}

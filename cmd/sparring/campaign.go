@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -96,8 +97,8 @@ func campaignShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := os.Stat(plan.Dir); err != nil {
-				return fmt.Errorf("the campaign has not begun: %w", err)
+			if _, err := os.Stat(plan.Dir); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("the campaign has not begun: there is no folder %s; sparring campaign %s begins it", plan.Dir, args[0])
 			}
 			night, err := campaign.Read(*plan)
 			if err != nil {
@@ -116,23 +117,36 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if night, err := campaign.Read(*plan); err != nil { // before the trials
-		return folderError(err)
-	} else {
-		night.Close()
+	played, err := playedAll(plan) // before the trials, for the faults of the folder
+	if err != nil {
+		return err
 	}
 	if f.over == overNATS {
 		return f.playOverNATS(c, plan)
 	}
 	like := newImitator(c.ErrOrStderr())
-	if err := tryAll(c.Context(), path, plan, file, like); err != nil {
-		if c.Context().Err() != nil {
-			return err
+	if !played || f.check {
+		if err := tryAll(c.Context(), path, plan, file, like); err != nil {
+			if c.Context().Err() != nil {
+				return err
+			}
+			return &usageError{err}
 		}
-		return &usageError{err}
 	}
 	plan.Worker = localWorkers(like)
 	return f.play(c.Context(), c, plan, nil)
+}
+
+// playedAll reports whether no game of a campaign is missing, so that its players need
+// not be there.
+func playedAll(plan *campaign.Plan) (bool, error) {
+	night, err := campaign.Read(*plan)
+	if err != nil {
+		return false, folderError(err)
+	}
+	defer night.Close()
+	s, err := night.Summary()
+	return err == nil && s.Games == s.Total, err
 }
 
 // localWorkers returns what makes workers that play in this process.

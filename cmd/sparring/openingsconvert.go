@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,6 +75,9 @@ func (f *importFlags) read(c *cobra.Command, path string) (*openings.Imported, e
 		in, name = file, path
 	}
 	set, err := openings.Import(in, name, o)
+	if errors.Is(err, openings.ErrNoRules) {
+		return nil, usagef("%w with --rules", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -292,12 +292,16 @@ func showRecord(out io.Writer, r *record.Record) error {
 	fmt.Fprint(out, "\n\n")
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PLY\tSEAT\tMOVE\tUSED\tLEFT\tDEPTH\tSCORE\tCHANCE\tNODES\tPONDER\tLINE")
+	timed := slices.ContainsFunc(r.Plies, func(p record.Ply) bool { return p.UsedMS > 0 }) // games read from other files may have no times
 	for i, p := range r.Plies {
-		left := ""
+		used, left := "", ""
+		if timed {
+			used = fmt.Sprintf("%.2f", float64(p.UsedMS)/1000)
+		}
 		if p.LeftMS > 0 { // else it is unknown, or the game had no clock
 			left = fmt.Sprintf("%.1f", float64(p.LeftMS)/1000)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%.2f\t%s\t%s\n", i+1, p.Seat, p.Move, float64(p.UsedMS)/1000, left, thinkColumns(p.Think))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, p.Seat, p.Move, used, left, thinkColumns(p.Think))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -98,7 +98,7 @@ func (p *Position) unique(text, plain string, writings func(game.Move) []string)
 	}
 	switch len(found) {
 	case 0:
-		return game.NoMove, fmt.Errorf("%w: %.40q names no legal move", game.ErrIllegal, text)
+		return game.NoMove, fmt.Errorf("%w: %.40q", game.ErrIllegal, text)
 	case 1:
 		return found[0], nil
 	}

@@ -33,10 +33,15 @@ const fewGames = 10
 // how much, and what stands out besides. What the errors do not carry is not
 // said, or said to be open. Test may be nil.
 func (s *Standing) Verdict(test *elo.SPRT) [2]Finding {
+	first := s.leader()
 	if len(s.Meets) == 1 {
-		return [2]Finding{s.strength(test), s.besides()}
+		first = s.strength(test)
 	}
-	return [2]Finding{s.leader(), s.besides()}
+	besides := s.besides()
+	if first.Key == "verdict.few" && besides.Key == "verdict.no-faults" { // which says that, too
+		besides.Key = "verdict.no-fault"
+	}
+	return [2]Finding{first, besides}
 }
 
 // rounded writes a difference in Elo, which nobody needs more exactly.

@@ -78,6 +78,9 @@ func TestVerdictOfStrength(t *testing.T) {
 			t.Errorf("%s: %s, want %s; Elo %.1f to %.1f", c.name, text(got), c.key, low, high)
 		}
 	}
+	if got := standingWith(t, repeated(1, 2, 2, 40)).Verdict(nil)[1]; got.Key != "verdict.no-fault" {
+		t.Errorf("too few games to tell the better one, and then: %s", text(got))
+	}
 	s := standingWith(t, mixed)
 	low, high := s.Meets[0].Pairs.EloInterval()
 	if got, want := text(s.Verdict(nil)[0]), fmt.Sprintf("%.0f", low); low <= 0 || !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("%.0f", high)) {

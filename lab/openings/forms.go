@@ -134,7 +134,7 @@ func (i *importer) setRules(own ...string) {
 		}
 	}
 	if len(i.Rules) == 0 {
-		i.wrong = fmt.Errorf("a file in the form %s does not name its rules: give them", i.Form)
+		i.wrong = fmt.Errorf("a file in the form %s %w: give them", i.Form, ErrNoRules)
 	}
 	for _, name := range i.Rules {
 		r, err := catalog.Rules(name)

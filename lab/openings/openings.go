@@ -102,6 +102,10 @@ func (l List) Opening(_ context.Context, n int) (Opening, error) {
 	return l[n%len(l)], nil
 }
 
+// ErrNoRules is returned by Import for a file that does not name its rules, if the options
+// name none.
+var ErrNoRules = errors.New("does not name its rules")
+
 // ErrRules is returned by Set.For and Find: the openings are for other rule sets.
 var ErrRules = errors.New("openings for other rules")
 

@@ -79,6 +79,8 @@ type plainScreen struct {
 // read carries out a line. The error asks to leave.
 func (p *plainScreen) read(line string) error {
 	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "help", "?":
+		defer fmt.Fprintln(p.out, "  and here: board draws the board, status repeats the clocks, wait reads no more until our move is known")
 	case "board":
 		v := p.t.View()
 		fmt.Fprintln(p.out, strings.TrimRight(v.Pos.Diagram(), "\n"))

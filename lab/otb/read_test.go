@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 		{"xiangqi", "", "h2f4", "illegal move: h2f4: The cannon moves along lines."},
 		{"xiangqi", "", "h9g7", "This piece is your opponent's."},
 		{"xiangqi", "", "e5e6", "There is no piece on this point."},
-		{"xiangqi", "", "炮五平二", "names no legal move"},
+		{"xiangqi", "", "炮五平二", "illegal move"},
 		{"xiangqi", "", "hello", `"hello": not a move (such as `},
 		{"xiangqi", "", "", "no move"},
 		{"gomoku/renju-15+ccgc-2", "", "h8", "h8"},

@@ -213,7 +213,7 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 	for _, x := range s.Strength {
 		p.Strength = append(p.Strength, w.strength(x))
 	}
-	if len(p.Alarms)+len(p.News)+len(p.Strength) == 0 && s.Since != nil {
+	if len(p.Alarms)+len(p.News)+len(p.Strength) == 0 && s.Since != nil && state != "campaign.state.changed" {
 		p.Quiet = w.T("campaign.quiet")
 	}
 	for _, t := range s.Tables {

@@ -389,6 +389,12 @@ func TestCampaignPage(t *testing.T) {
 		if err := CampaignText(&state, &changed, lang); err != nil || strings.Contains(state.String(), "Finished") || strings.Contains(state.String(), "已完成：") {
 			t.Errorf("%s: 8 of 16 games are called all: %v\n%s", lang, err, state.String())
 		}
+		grown := *s // by a setting; nothing was played since
+		grown.State, grown.Asides, grown.Faults, grown.Players, grown.Old, grown.Strength = campaign.Done, nil, nil, nil, nil, nil
+		var news bytes.Buffer
+		if err := CampaignText(&news, &grown, lang); err != nil || strings.Contains(news.String(), "Nothing has changed") || strings.Contains(news.String(), "没有变化") {
+			t.Errorf("%s: 8 of 16 games, of a file that has changed: %v\n%s", lang, err, news.String())
+		}
 		complete := strings.Contains(state.String(), "complete pairs") || strings.Contains(state.String(), "完整成对")
 		changed.Matches = []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 9, Total: 16,
 			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
