@@ -22,6 +22,8 @@ import (
 type selfPlayFlags struct {
 	game, rules, out string
 	games, hash      int
+	openings         string // file, empty: none
+	opened           string // what the openings are, for terms
 	book.SelfPlay
 }
 
@@ -30,8 +32,8 @@ func bookSelfPlay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selfplay",
 		Short: "Generate self-play games for a book",
-		Long: `Generate self-play games from the start position, with random choices among the
-best moves in the first plies. The output is a file of records, one JSON line per
+		Long: `Generate self-play games from the start position or from openings in turn, with random
+choices among the best moves in the first plies. The output is a file of records, one JSON line per
 game; missing games are added to an existing file. A game depends only on its
 number, the seed and the other flags.`,
 		Example: `  sparring book selfplay --game gomoku --rules renju-15 --games 500 --out games.jsonl
@@ -46,6 +48,9 @@ number, the seed and the other flags.`,
 				return usagef("--out is required, --games and --hash must be positive")
 			}
 			f.Rules, f.Hash = rules.Name, f.hash<<20
+			if err := f.readOpenings(rules); err != nil {
+				return &usageError{err}
+			}
 			if err := f.Start(); err != nil {
 				return &usageError{err}
 			}
@@ -60,17 +65,37 @@ number, the seed and the other flags.`,
 	fl.IntVar(&f.hash, "hash", 16, "hash table, MiB")
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")
 	fl.Uint64Var(&f.Nodes, "nodes", 2000, "nodes per move")
-	fl.IntVar(&f.Plies, "plies", 12, "plies with randomly chosen moves")
+	fl.StringVar(&f.openings, "openings", "", "file of openings, whose moves begin the games in turn, or shipped (default: none)")
+	fl.IntVar(&f.Plies, "plies", 12, "plies with randomly chosen moves, after the opening")
 	fl.IntVar(&f.Lines, "lines", 4, "number of moves to choose from")
 	fl.Float64Var(&f.Spread, "spread", 0.02, "loss of winning probability at which a move is chosen 1/e as often as the best")
 	fl.Uint64Var(&f.Explore, "explore", 10, "multiple of the nodes in positions with a random choice")
 	return c
 }
 
+// readOpenings reads the openings that games begin with.
+func (f *selfPlayFlags) readOpenings(rules *game.Rules) error {
+	if f.openings == "" {
+		return nil
+	}
+	set, name, err := openingFile(rules, f.openings)
+	if err != nil {
+		return fmt.Errorf("--openings: %w", err)
+	}
+	for _, o := range set.Openings {
+		if o.Start != "" {
+			return fmt.Errorf("--openings %s: %s: a book needs moves from the usual start", name, o)
+		}
+		f.Openings = append(f.Openings, o.Moves)
+	}
+	f.opened = fmt.Sprintf(" --openings %s (%s)", name, set.Digest())
+	return nil
+}
+
 // terms returns the flags that determine the games.
 func (f *selfPlayFlags) terms() string {
-	return fmt.Sprintf("book selfplay --rules %s --seed %d --nodes %d --plies %d --lines %d --spread %g --explore %d --hash %d",
-		f.Rules, f.Seed, f.Nodes, f.Plies, f.Lines, f.Spread, f.Explore, f.hash)
+	return fmt.Sprintf("book selfplay --rules %s --seed %d --nodes %d --plies %d --lines %d --spread %g --explore %d --hash %d%s",
+		f.Rules, f.Seed, f.Nodes, f.Plies, f.Lines, f.Spread, f.Explore, f.hash, f.opened)
 }
 
 func (f *selfPlayFlags) run(c *cobra.Command) error {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"sparring/engine"
 	"sparring/engine/opening"
@@ -22,8 +23,11 @@ type SelfPlay struct {
 	Rules string
 	Nodes uint64 // a move
 	Seed  uint64
-	// In the first Plies plies a move is chosen at random from the best Lines
-	// moves. One whose winning probability is lower by d than the best has
+	// Openings are moves with which games begin, from the usual start: game n with
+	// opening n, counted from 1, and after the last with the first again. Nil: with none.
+	Openings [][]string
+	// In the first Plies plies after the opening a move is chosen at random from the
+	// best Lines moves. One whose winning probability is lower by d than the best has
 	// e^(-d/Spread) times its weight. These searches have Explore times the nodes
 	// and are done once for each position.
 	Plies   int
@@ -66,6 +70,15 @@ func (s *SelfPlay) Start() error {
 	if s.fresh, err = e.NewGame(engine.GameOptions{Rules: r, Reproducible: true}); err != nil {
 		return err
 	}
+	for _, moves := range s.Openings {
+		p, err := game.Replay(r, "", moves)
+		if err == nil && p.Outcome().Over() {
+			err = game.ErrOver
+		}
+		if err != nil {
+			return fmt.Errorf("self-play: opening %s: %w", strings.Join(moves, " "), err)
+		}
+	}
 	s.rules, s.engine, s.known = r, e, map[uint64][]search.Info{}
 	return nil
 }
@@ -78,8 +91,15 @@ func (s *SelfPlay) Play(ctx context.Context, n int) (Game, game.Outcome, error) 
 	if err != nil {
 		return g, game.Outcome{}, err
 	}
+	if len(s.Openings) > 0 {
+		g.Moves = slices.Clone(s.Openings[(n-1)%len(s.Openings)])
+		if p, err = game.Replay(s.rules, "", g.Moves); err != nil {
+			return g, game.Outcome{}, err
+		}
+	}
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(n)))
-	for len(g.Moves) < s.Plies && !p.Outcome().Over() {
+	end := len(g.Moves) + s.Plies
+	for len(g.Moves) < end && !p.Outcome().Over() {
 		m, err := s.draw(ctx, p, rng)
 		if err == nil {
 			err = g.add(p, m)

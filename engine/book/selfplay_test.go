@@ -56,7 +56,8 @@ func TestSelfPlayIsReproducible(t *testing.T) {
 }
 
 func TestSelfPlayRefusals(t *testing.T) {
-	for _, s := range []book.SelfPlay{{Rules: "chess"}, {Rules: "xiangqi"}, {Rules: "gomoku/freestyle-15+swap2", Nodes: 1, Lines: 1, Explore: 1, Spread: 1}, {Rules: "xiangqi", Nodes: 1, Lines: 1, Explore: 1, Spread: -1}} {
+	for _, s := range []book.SelfPlay{{Rules: "chess"}, {Rules: "xiangqi"}, {Rules: "gomoku/freestyle-15+swap2", Nodes: 1, Lines: 1, Explore: 1, Spread: 1}, {Rules: "xiangqi", Nodes: 1, Lines: 1, Explore: 1, Spread: -1},
+		{Rules: "xiangqi", Nodes: 1, Lines: 1, Explore: 1, Spread: 1, Openings: [][]string{{"h2e2"}, {"a0a5"}}}} {
 		if err := s.Start(); err == nil {
 			t.Errorf("%+v is accepted", s)
 		}
