@@ -56,6 +56,14 @@ type Record struct {
 	Disputes []Dispute `json:"disputes,omitempty"`
 }
 
+// ClockOf returns the clock of a seat.
+func (r *Record) ClockOf(seat game.Seat) clock.Spec {
+	if c := r.Seats[seat].Clock; c != nil {
+		return *c
+	}
+	return r.Clock
+}
+
 // Kind is the kind of player on a seat.
 type Kind string
 
@@ -67,12 +75,14 @@ const (
 
 // Seat is the player on a seat.
 type Seat struct {
-	Player  string  `json:"player"`
-	Display string  `json:"display,omitempty"`
-	Kind    Kind    `json:"kind,omitempty"`
-	Build   string  `json:"build,omitempty"` // engine and version, as the engine itself gives them
-	Before  *Rating `json:"before,omitempty"`
-	After   *Rating `json:"after,omitempty"`
+	Player  string `json:"player"`
+	Display string `json:"display,omitempty"`
+	Kind    Kind   `json:"kind,omitempty"`
+	Build   string `json:"build,omitempty"` // engine and version, as the engine itself gives them
+	// Clock is the seat's, if it is not that of the game (time odds).
+	Clock  *clock.Spec `json:"clock,omitempty"`
+	Before *Rating     `json:"before,omitempty"`
+	After  *Rating     `json:"after,omitempty"`
 	// Settings are the player's, in the record of a match, whose runner knows
 	// those of both.
 	Settings *Settings `json:"settings,omitempty"`

@@ -17,15 +17,15 @@ import (
 
 // full returns a record in which every field is set.
 func full(id string) *Record {
-	first := game.First
+	first, odds := game.First, clock.Spec{Kind: clock.SuddenDeath, Initial: 5 * time.Second}
 	at := time.Date(2026, 11, 21, 4, 5, 6, 789_000_000, time.UTC)
 	return &Record{
 		V: Version, ID: id, Game: "amazons", Rules: "amazons/10x10", Position: "Q2q w",
 		Clock: clock.Spec{Kind: clock.Fischer, Initial: 10 * time.Second, Increment: 100 * time.Millisecond},
 		Given: 1, Rated: true, Strict: true, Private: true, Pool: "amazons.blitz", Event: "校际杯", Place: "北京",
 		Seats: [2]Seat{
-			{Player: "ann", Display: "安", Kind: Human, Before: &Rating{1500, 350}, After: &Rating{1612.5, 290.25}},
-			{Player: "bot-1", Kind: Bot, Build: "sparring v0", Settings: fullSettings()},
+			{Player: "ann", Display: "安", Kind: Human, Clock: &odds, Before: &Rating{1500, 350}, After: &Rating{1612.5, 290.25}},
+			{Player: "bot-1", Kind: Bot, Build: "sparring v0", Clock: &odds, Settings: fullSettings()},
 		},
 		Start: at, End: at.Add(time.Minute), Result: game.FirstWins, Reason: game.NoMoves, Text: "the end",
 		Source: Source{By: ByPlayer, Player: "ann", Seat: &first, Instance: "i1", Build: "b", Seed: 1<<64 - 1,

@@ -35,6 +35,7 @@ type matchFlags struct {
 	tournament    string
 	games         int
 	clock         string
+	clockOf       []string
 	openings      string
 	seed          uint64
 	concurrency   int
@@ -113,6 +114,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.b, "b", "", "spec of its opponent")
 	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player, repeatable; replaces --a and --b")
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet (the first player meets all others)")
+	fl.StringArrayVar(&f.clockOf, "clock-of", nil, "NAME=CLOCK: the clock or limit of a player, by its name or spec, instead of --clock; repeatable")
 	fl.StringVar(&f.sprt, "sprt", "", "stop by a sequential test, such as elo0=0,elo1=5 (optionally alpha=0.05,beta=0.05)")
 	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
@@ -199,7 +201,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	errs = append(errs, err)
 	var labels []string
 	var wholeGames []string // players that cannot start from a position
-	own := f.over == ""     // every player has its own limit
+	var free []int          // players without a limit of their own
 	if f.over == "" {
 		for i, text := range t.Players {
 			s, err := playerspec.Parse(text)
@@ -211,7 +213,9 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 			}
 			errs = append(errs, err)
 			labels = append(labels, s.Name)
-			own = own && (err != nil || limited(s)) // what is wrong is said once
+			if err == nil && !limited(s) { // what is wrong is said once
+				free = append(free, i)
+			}
 			if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
 				wholeGames = append(wholeGames, text)
 			}
@@ -220,7 +224,10 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	if strings.Join(labels, "") != "" {
 		t.Labels = labels
 	}
-	t.Limit, err = f.limit(own)
+	t.Limits, err = limitsOf(t.Names(), f.clockOf)
+	check("clock-of", err)
+	free = slices.DeleteFunc(free, func(i int) bool { _, ok := t.Limits[i]; return ok })
+	t.Limit, err = f.limit(f.over == "" && len(free) == 0)
 	check("clock", err)
 	plan := &match.Plan{Games: f.games, Concurrency: f.concurrency}
 	if f.sprt != "" {
@@ -317,6 +324,34 @@ func (f *matchFlags) limit(own bool) (match.Limit, error) {
 		return match.Limit{}, fmt.Errorf("required: the sources of event %s do not say it", f.event)
 	}
 	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (unless every player has its own limit, as in self:nodes=N)")
+}
+
+// limitsOf reads limits of single players, "NAME=CLOCK" each, by the players' index.
+func limitsOf(names, texts []string) (map[int]match.Limit, error) {
+	var limits map[int]match.Limit
+	for _, text := range texts {
+		player, value := -1, ""
+		for i, name := range names { // names may contain "=": the longest that fits
+			if rest, ok := strings.CutPrefix(text, name+"="); ok && (player < 0 || len(name) > len(names[player])) {
+				player, value = i, rest
+			}
+		}
+		if player < 0 {
+			return nil, fmt.Errorf("%.60q: want NAME=CLOCK with one of the players %s", text, strings.Join(names, ", "))
+		}
+		if _, twice := limits[player]; twice {
+			return nil, fmt.Errorf("%.60q: %s has a clock already", text, names[player])
+		}
+		l, err := match.ParseLimit(value)
+		if err != nil {
+			return nil, err
+		}
+		if limits == nil {
+			limits = map[int]match.Limit{}
+		}
+		limits[player] = l
+	}
+	return limits, nil
 }
 
 // rulesOf returns the rule set that --game and --rules name.

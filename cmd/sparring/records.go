@@ -266,7 +266,7 @@ func showRecord(out io.Writer, r *record.Record) error {
 		fmt.Fprintf(out, "position  %s\n", r.Position)
 	}
 	for seat, s := range r.Seats {
-		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), nameText(s), ratingChange(s), engineText(s))
+		fmt.Fprintf(out, "%-8s  %s%s%s\n", game.Seat(seat), nameText(s), ratingChange(s), oddsText(s)+engineText(s))
 	}
 	switch {
 	case r.Start.IsZero():
@@ -318,6 +318,14 @@ func nameText(s record.Seat) string {
 		return fmt.Sprintf("%s (%s)", s.Display, s.Player)
 	}
 	return format.Name(s)
+}
+
+// oddsText names the clock of a seat that has another one than the game.
+func oddsText(s record.Seat) string {
+	if s.Clock == nil {
+		return ""
+	}
+	return fmt.Sprintf("  clock %s", s.Clock)
 }
 
 func ratingChange(s record.Seat) string {

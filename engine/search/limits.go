@@ -46,6 +46,7 @@ type Limits struct {
 // Clock is the state of the clocks before a move.
 type Clock struct {
 	Spec         clock.Spec
+	TheirSpec    clock.Spec  // of the opponent; the zero value: Spec
 	Mine, Theirs clock.State // at the moment At
 	At           time.Time   // when the mover's clock began to run; zero is now
 	Overhead     time.Duration

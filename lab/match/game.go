@@ -108,6 +108,9 @@ func NewGame(t *Terms, b Bout) *Game {
 	}
 	for seat, name := range b.Names {
 		g.Seats[seat] = record.Seat{Player: name, Kind: record.Bot}
+		if c := t.LimitOf(b.Players[seat]).Clock; c != t.Limit.Clock {
+			g.Seats[seat].Clock = &c
+		}
 	}
 	return g
 }

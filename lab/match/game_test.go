@@ -168,6 +168,70 @@ func TestClocks(t *testing.T) {
 	}
 }
 
+// TestOdds: a player with a limit of its own keeps it in either seat, its opponent that of
+// the match, each sees the other's clock, and the record names it.
+func TestOdds(t *testing.T) {
+	for _, c := range []struct {
+		limit, odds string
+		// theirs is the clock that the player with odds sees at the other seat.
+		theirs clock.State
+	}{
+		{"60+1", "10+0.5", clock.State{Left: 60 * time.Second}},
+		{"movetime=4s", "movetime=2s", clock.State{}},
+		{"unlimited", "movetime=2s", clock.State{}},
+		{"movetime=4s", "10", clock.State{Left: 10 * time.Second}}, // as much as its own
+		{"60", "nodes=100", clock.State{}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			seen := map[string]search.Limits{} // in its first search
+			watch := func(name string, takes time.Duration) script {
+				return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+					if _, again := seen[name]; !again {
+						seen[name] = l
+					}
+					return taking(takes)(p, l, seed)
+				}
+			}
+			own, err := ParseLimit(c.odds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The one loses its games on the clock that it alone has, if it has one.
+			p := planOf(t, c.limit, map[string]script{"a": watch("a", 2500*time.Millisecond), "b": watch("b", time.Second)}, "b", "a")
+			p.Terms.Limits, p.Terms.MaxPlies = map[int]Limit{1: own}, 12
+			if err := p.Terms.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			s, games := run(t, p)
+			lost := 0
+			if own.Clock.Kind != clock.Unlimited {
+				lost = 2
+			}
+			if s.Players[1].Faults[engine.FaultTime] != lost || s.Players[0].FaultCount() != 0 {
+				t.Errorf("%s and %s: faults %v of the player with odds, %v of the other", c.limit, c.odds, s.Players[1].Faults, s.Players[0].Faults)
+			}
+			for _, g := range games {
+				with := game.Seat(slices.Index(g.Match.Players[:], 1))
+				if g.ClockOf(with) != own.Clock || g.ClockOf(with.Other()) != p.Terms.Limit.Clock || g.Seats[with.Other()].Clock != nil {
+					t.Errorf("%s and %s: the record has %v for the player with odds, %v for the other", c.limit, c.odds, g.ClockOf(with), g.ClockOf(with.Other()))
+				}
+				if got := g.Seats[with].Settings.Nodes; got != own.Nodes {
+					t.Errorf("%s and %s: the record has %d nodes", c.limit, c.odds, got)
+				}
+			}
+			for name, l := range map[string]Limit{"a": own, "b": p.Terms.Limit} {
+				got := seen[name]
+				if (got.Clock != nil) != l.Clock.Traits().Limited || got.Nodes != l.Nodes || got.Clock != nil && got.Clock.Spec != l.Clock {
+					t.Errorf("%s and %s: %s was given %+v", c.limit, c.odds, name, got)
+				}
+			}
+			if got := seen["a"].Clock; got != nil && own.Clock.Traits().Saves && got.Theirs.Left > c.theirs.Left {
+				t.Errorf("%s and %s: the player with odds sees %v at the other seat, want at most %v", c.limit, c.odds, got.Theirs, c.theirs)
+			}
+		})
+	}
+}
+
 // TestOpeningMovesAreInTheRecord: the record has the opening moves with their seats;
 // the first search follows them.
 func TestOpeningMovesAreInTheRecord(t *testing.T) {

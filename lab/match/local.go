@@ -90,8 +90,9 @@ func (w *localWorker) play(ctx context.Context, b Bout) (*Game, error) {
 			}
 		}
 		s.players[seat] = g
-		s.game.describe(game.Seat(seat), g.Describe(), w.terms.Limit)
-		s.clocks[seat] = w.terms.Limit.Clock.Start()
+		s.limits[seat] = w.terms.LimitOf(i)
+		s.game.describe(game.Seat(seat), g.Describe(), s.limits[seat])
+		s.clocks[seat] = s.limits[seat].Clock.Start()
 	}
 	if err := s.open(); err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ type localGame struct {
 	pool        *engine.Pool
 	players     [2]engine.Game
 	pos         game.Position
+	limits      [2]Limit
 	clocks      [2]clock.State
 	game        *Game
 	adjudicator adjudicator
@@ -153,14 +155,15 @@ func (s *localGame) turn(ctx context.Context) error {
 		return fmt.Errorf("game %s, ply %d, player %s: %w", s.game.ID, s.pos.Ply()+1, s.bout.Names[seat], err)
 	}
 	side := &s.game.Match.Sides[seat]
-	after, inTime := side.Charge(s.terms.Limit.Clock, s.clocks[seat], used, s.terms.move(), s.terms.margin())
-	if late && s.unclocked() {
+	spec := s.limits[seat].Clock
+	after, inTime := side.Charge(spec, s.clocks[seat], used, s.terms.move(), s.terms.margin())
+	if late && !spec.Traits().Limited {
 		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
 			Text: fmt.Sprintf("ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
 		return nil
 	}
 	if late || !inTime {
-		budget, _ := budgetOf(s.terms.Limit.Clock, s.clocks[seat], s.terms.move())
+		budget, _ := budgetOf(spec, s.clocks[seat], s.terms.move())
 		s.lose(seat, &engine.Fault{Kind: engine.FaultTime,
 			Text: fmt.Sprintf("ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
 		return nil
@@ -174,23 +177,26 @@ func (s *localGame) turn(ctx context.Context) error {
 	return nil
 }
 
-// unclocked reports whether no flag can fall.
-func (s *localGame) unclocked() bool { return !s.terms.Limit.Clock.Traits().Limited }
-
 // think asks the player for a move and stops it when its time is up. Its answer is
 // then late.
 func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result, used time.Duration, late bool, err error) {
-	last, limited := budgetOf(s.terms.Limit.Clock, s.clocks[seat], s.terms.move())
+	limit := s.limits[seat]
+	last, limited := budgetOf(limit.Clock, s.clocks[seat], s.terms.move())
 	last += s.terms.margin()
 	if !limited {
 		last = s.terms.patience()
 	}
 	began := time.Now()
 	request := engine.Request{
-		Game: s.players[seat], Position: s.pos, Limits: search.Limits{Nodes: s.terms.Limit.Nodes, Depth: s.terms.Limit.Depth},
+		Game: s.players[seat], Position: s.pos, Limits: search.Limits{Nodes: limit.Nodes, Depth: limit.Depth},
 	}
 	if limited {
-		request.Clock = &engine.Clock{Spec: s.terms.Limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat.Other()], At: began, Most: s.terms.move()}
+		c := engine.Clock{Spec: limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat], At: began, Most: s.terms.move()}
+		// An opponent without time to save counts as one with as much as the mover.
+		if theirs := s.limits[seat.Other()].Clock; theirs.Traits().Saves {
+			c.TheirSpec, c.Theirs = theirs, s.clocks[seat.Other()]
+		}
+		request.Clock = &c
 	}
 	run, err := s.pool.Start(request)
 	if err != nil {

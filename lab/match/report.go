@@ -111,7 +111,11 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 func (s *Standing) writePlayers(b *strings.Builder) {
 	for i := range s.Players {
 		p := &s.Players[i]
-		fmt.Fprintf(b, "%s: %s", p.Name, faultsText(p))
+		b.WriteString(p.Name)
+		if l, ok := s.Terms.Limits[i]; ok {
+			fmt.Fprintf(b, " with %s", l)
+		}
+		fmt.Fprintf(b, ": %s", faultsText(p))
 		if s.Terms.Over == "" { // otherwise the platform keeps the clocks
 			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
 		}

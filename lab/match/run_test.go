@@ -14,6 +14,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/lab/elo"
 	"sparring/lab/openings"
 	"sparring/record"
@@ -361,7 +362,12 @@ func TestPlansAreChecked(t *testing.T) {
 		},
 		"margin": func(p *Plan) { p.Terms.MarginMS = -1 },
 		"hash":   func(p *Plan) { p.Terms.HashMB = 0 },
-		"rules":  func(p *Plan) { p.Terms.Rules = "amazons/nonesuch" },
+		"odds":   func(p *Plan) { p.Terms.Limits = map[int]Limit{2: {Nodes: 5}} },
+		"longest move of odds": func(p *Plan) {
+			p.Terms.Limit.Clock, p.Terms.MoveMS = clock.Spec{Kind: clock.SuddenDeath, Initial: time.Minute}, 1000
+			p.Terms.Limits = map[int]Limit{1: {Nodes: 5}}
+		},
+		"rules": func(p *Plan) { p.Terms.Rules = "amazons/nonesuch" },
 	} {
 		p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": steady, "c": steady}, "a", "b")
 		change(&p)

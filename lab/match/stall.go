@@ -86,7 +86,7 @@ func steadily(t *Terms, stalled func() time.Duration, play func() (*Game, error)
 			return nil, err
 		}
 		off := (stalled() - before).Milliseconds()
-		fault, clocked := g.Match.Fault, t.Limit.Clock.Traits().Limited
+		fault, clocked := g.Match.Fault, t.clocked()
 		timing := fault != nil && ofTiming(fault.Kind)
 		g.Match.Discarded = discarded
 		if timing || clocked {

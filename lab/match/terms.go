@@ -18,16 +18,19 @@ const FileVersion = 1
 // line of its result file, which holds only games with these settings. The number
 // of games and the stopping rule affect no game and are not part of them.
 type Terms struct {
-	V        int      `json:"match"` // FileVersion
-	ID       string   `json:"id"`    // prefix of the games' ids, unique to the match: see NewID
-	Game     string   `json:"game"`
-	Rules    string   `json:"rules"`            // in full
-	Players  []string `json:"players"`          // specs, at least two
-	Labels   []string `json:"labels,omitempty"` // display names, by index; missing or "": the spec
-	Kind     Kind     `json:"tournament"`
-	Limit    Limit    `json:"limit"`
-	Openings string   `json:"openings"` // describes the set of openings uniquely
-	Seed     uint64   `json:"seed,string"`
+	V       int      `json:"match"` // FileVersion
+	ID      string   `json:"id"`    // prefix of the games' ids, unique to the match: see NewID
+	Game    string   `json:"game"`
+	Rules   string   `json:"rules"`            // in full
+	Players []string `json:"players"`          // specs, at least two
+	Labels  []string `json:"labels,omitempty"` // display names, by index; missing or "": the spec
+	Kind    Kind     `json:"tournament"`
+	Limit   Limit    `json:"limit"`
+	// Limits are those of players that have another one than Limit (time odds), by
+	// index in Players.
+	Limits   map[int]Limit `json:"limits,omitempty"`
+	Openings string        `json:"openings"` // describes the set of openings uniquely
+	Seed     uint64        `json:"seed,string"`
 	// MarginMS is how far a move may exceed its time without losing the game.
 	MarginMS int64 `json:"margin_ms"`
 	// MoveMS is the longest that a move may take besides the clock; 0: no limit.
@@ -109,8 +112,16 @@ func (t *Terms) Validate() error {
 	if t.MoveMS < 0 {
 		bad("%d ms for a move: want 0 (no limit) or more", t.MoveMS)
 	}
-	if t.MoveMS > 0 && !t.Limit.Clock.Traits().Saves {
-		bad("at most %v for a move besides %s: want a clock for the whole game, such as 180, or no longest move", time.Duration(t.MoveMS)*time.Millisecond, t.Limit)
+	for i := range t.Limits {
+		if i < 0 || i >= len(t.Players) {
+			bad("a limit for player %d of %d", i+1, len(t.Players))
+		}
+	}
+	for i := range t.Players {
+		if l := t.LimitOf(i); t.MoveMS > 0 && !l.Clock.Traits().Saves {
+			bad("at most %v for a move besides %s: want a clock for the whole game, such as 180, or no longest move", t.move(), l)
+			break
+		}
 	}
 	if t.HashMB < 1 || t.Threads < 1 {
 		bad("%d MiB of hash, %d threads: want at least 1", t.HashMB, t.Threads)
@@ -119,6 +130,24 @@ func (t *Terms) Validate() error {
 		bad("max plies %d: want 0 (no limit) or more", t.MaxPlies)
 	}
 	return errors.Join(errs...)
+}
+
+// LimitOf returns the limit of a player, by index in Players.
+func (t *Terms) LimitOf(player int) Limit {
+	if l, ok := t.Limits[player]; ok {
+		return l
+	}
+	return t.Limit
+}
+
+// clocked reports whether a flag can fall.
+func (t *Terms) clocked() bool {
+	for i := range t.Players {
+		if t.LimitOf(i).Clock.Traits().Limited {
+			return true
+		}
+	}
+	return false
 }
 
 // NewID returns a random id for a match.

@@ -57,6 +57,9 @@ func Check(t *match.Terms) error {
 			errs = append(errs, err)
 		}
 	}
+	if len(t.Limits) > 0 {
+		bad("over NATS: want no clocks of single players: a game on the platform has one clock for both")
+	}
 	if !t.Limit.Clock.Traits().Limited {
 		bad("over NATS: want a clock, not %s: the players keep their own limits", t.Limit)
 	}

@@ -64,7 +64,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 	say(s.Ponder, "it pondered, which filled its tables")
 	say(!s.OwnTable && !level, "other games shared its hash table")
 	say(s.TableMen > 0 && !s.Reproducible, "its endgame tables may have differed")
-	say(!s.Reproducible && r.Clock.Traits().Limited, "the clock may have ended searches")
+	say(!s.Reproducible && r.ClockOf(p.Seat).Traits().Limited, "the clock may have ended searches")
 	say(s.Book != "" && s.Book != book.None && s.Book != book.Shipped, "the opening book %s may have changed since", s.Book)
 	late := 0
 	for _, ply := range r.Plies {

@@ -337,6 +337,11 @@ func (r *reporter) about(rec *record.Record) (parts []string) {
 	if rec.Clock.String() != "unlimited" {
 		parts = append(parts, r.words.Clock(rec.Clock))
 	}
+	for _, s := range rec.Seats {
+		if s.Clock != nil {
+			parts = append(parts, fmt.Sprintf("%s %s", format.Name(s), r.words.Clock(*s.Clock)))
+		}
+	}
 	if rec.Event != "" && rec.Event != match.Event {
 		parts = append(parts, rec.Event)
 	}

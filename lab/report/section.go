@@ -122,7 +122,7 @@ func (s *section) count(g *played, at [2]int) {
 			continue
 		}
 		p.longest = max(p.longest, ply.UsedMS)
-		if g.rec.Clock.Kind == clock.SuddenDeath || g.rec.Clock.Kind == clock.Fischer {
+		if c := g.rec.ClockOf(ply.Seat); c.Kind == clock.SuddenDeath || c.Kind == clock.Fischer {
 			if ply.UsedMS+ply.LeftMS > 0 && (p.least < 0 || ply.LeftMS < p.least) {
 				p.least = ply.LeftMS
 			}

@@ -115,7 +115,7 @@ func eachMove(g *Game, take func(judged)) error {
 	if chance, ok := g.chanceAtEnd(f.loser); ok {
 		j := judged{ply: f.ply, side: g.sideOf(f.loser), lost: chance, fault: true, groups: append(noProgress(), f.groups()...)}
 		if f.name == string(engine.FaultTime) {
-			if k, ok := timeGroup(g.Record, 0); ok {
+			if k, ok := timeGroup(g.Record.ClockOf(f.loser), 0); ok {
 				j.groups = append(j.groups, k)
 			}
 		}
@@ -170,14 +170,14 @@ func timeOf(r *record.Record, ply int) (key, bool) {
 	if r.Plies[ply].LeftMS == 0 {
 		return key{}, false
 	}
-	return timeGroup(r, r.Plies[ply].LeftMS)
+	return timeGroup(r.ClockOf(r.Plies[ply].Seat), r.Plies[ply].LeftMS)
 }
 
-func timeGroup(r *record.Record, leftMS int64) (key, bool) {
-	if r.Clock.Kind == clock.PerMove || r.Clock.Initial == 0 {
+func timeGroup(c clock.Spec, leftMS int64) (key, bool) {
+	if c.Kind == clock.PerMove || c.Initial == 0 {
 		return key{}, false
 	}
-	switch share := float64(leftMS) / float64(r.Clock.Initial.Milliseconds()); {
+	switch share := float64(leftMS) / float64(c.Initial.Milliseconds()); {
 	case share < 0.1:
 		return key{Time, "under 10 %"}, true
 	case share < 0.3:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sparring/engine/search"
+	"sparring/game"
 	"sparring/game/clock"
 )
 
@@ -68,6 +69,33 @@ func TestClockKinds(t *testing.T) {
 			if got := sent(t, d, q, r.searchLimits(now)); !slices.Equal(got, commands[k][d]) {
 				t.Errorf("%s, clock %s: sent %q, want %q", d, spec, got, commands[k][d])
 			}
+		}
+	}
+}
+
+// TestOdds: programs of UCI and UCCI are told the opponent's increment too, where it is
+// another one.
+func TestOdds(t *testing.T) {
+	second := newGame(t, "xiangqi/wxf")
+	if err := second.Play(second.Legal(nil)[0]); err != nil {
+		t.Fatal(err)
+	}
+	mine, theirs := clock.Spec{Kind: clock.Fischer, Initial: 10 * time.Second, Increment: time.Second}, clock.Spec{Kind: clock.Fischer, Initial: time.Minute, Increment: 2 * time.Second}
+	for _, c := range []struct {
+		dialect Dialect
+		p       game.Position
+		want    string
+	}{
+		{UCI, newGame(t, "xiangqi/wxf"), "go wtime 10000 btime 60000 winc 1000 binc 2000"},
+		{UCI, second, "go wtime 60000 btime 10000 winc 2000 binc 1000"},
+		{UCCI, second, "go time 10000 increment 1000 opptime 60000 oppincrement 2000"},
+	} {
+		now := time.Now()
+		r := &running{engine: &Engine{times: defaultTimes}, limits: search.Limits{
+			Clock: &search.Clock{Spec: mine, TheirSpec: theirs, Mine: mine.Start(), Theirs: theirs.Start(), At: now},
+		}}
+		if got := sent(t, c.dialect, newQuery(c.p), r.searchLimits(now)); !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s: sent %q, want %q", c.dialect, got, c.want)
 		}
 	}
 }

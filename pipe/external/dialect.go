@@ -47,13 +47,14 @@ type answer struct {
 
 // searchLimits are the limits of a search as the program is told them.
 type searchLimits struct {
-	clocked      bool // clocks run; otherwise move applies
-	mine, theirs time.Duration
-	initial      time.Duration // of each clock
-	increment    time.Duration // of both
-	move         time.Duration // for this move; 0 is no limit
-	infinite     bool          // until it is stopped, whatever the other limits
-	limits       search.Limits // depth, nodes, lines and moves
+	clocked        bool // clocks run; otherwise move applies
+	mine, theirs   time.Duration
+	initial        time.Duration // of its own clock
+	increment      time.Duration // of its own clock
+	theirIncrement time.Duration
+	move           time.Duration // for this move; 0 is no limit
+	infinite       bool          // until it is stopped, whatever the other limits
+	limits         search.Limits // depth, nodes, lines and moves
 }
 
 // await reads lines until f returns true. If that takes longer than within, the

@@ -10,6 +10,7 @@ import (
 	"sparring/engine/search"
 	"sparring/engine/timing"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/pipe/uci"
 )
 
@@ -219,7 +220,9 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	var flag time.Time // when it falls; zero: never
 	if c := l.Clock; c != nil {
 		if c.At.IsZero() {
-			c = &search.Clock{Spec: c.Spec, Mine: c.Mine, Theirs: c.Theirs, At: from, Overhead: c.Overhead, Most: c.Most}
+			running := *c
+			running.At = from
+			c = &running
 		}
 		if budget, limited := c.Spec.Budget(c.Mine); limited {
 			if c.Most > 0 {
@@ -237,7 +240,10 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			r.due = inTime(now, flag, c.Overhead+stop)
 			a.clocked = true
 			a.mine, a.theirs = told(c, c.Mine.Left-gone, stop), max(c.Theirs.Left, time.Millisecond)
-			a.initial, a.increment = c.Spec.Initial, t.Increment
+			a.initial, a.increment, a.theirIncrement = c.Spec.Initial, t.Increment, t.Increment
+			if c.TheirSpec != (clock.Spec{}) {
+				a.theirIncrement = c.TheirSpec.Traits().Increment
+			}
 			if c.Most > 0 {
 				a.move = max(c.Most-gone, time.Millisecond)
 			}

@@ -97,7 +97,7 @@ func (t *ucciDialect) startSearch(p *program, _ *query, a searchLimits) error {
 		g = ucci.Go{Infinite: true}
 	case a.clocked:
 		g.Clock = &ucci.Clock{Time: units(a.mine), Increment: int(a.increment / t.unit),
-			OppTime: units(a.theirs), OppIncrement: int(a.increment / t.unit)}
+			OppTime: units(a.theirs), OppIncrement: int(a.theirIncrement / t.unit)}
 	case a.move > 0 && g.Depth == 0 && g.Nodes == 0: // the only way to set it
 		g.Clock = &ucci.Clock{Time: units(a.move), MovesToGo: 1}
 	}

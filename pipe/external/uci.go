@@ -172,9 +172,9 @@ func (t *uciDialect) startSearch(p *program, q *query, a searchLimits) error {
 	case a.infinite:
 		g.Infinite, g.Depth, g.Nodes, g.Mate = true, 0, 0, 0
 	case a.clocked:
-		g.Clocks = &uci.Clocks{White: a.mine, Black: a.theirs, WhiteIncrement: a.increment, BlackIncrement: a.increment}
+		g.Clocks = &uci.Clocks{White: a.mine, Black: a.theirs, WhiteIncrement: a.increment, BlackIncrement: a.theirIncrement}
 		if !q.first {
-			g.Clocks.White, g.Clocks.Black = a.theirs, a.mine
+			g.Clocks = &uci.Clocks{White: a.theirs, Black: a.mine, WhiteIncrement: a.theirIncrement, BlackIncrement: a.increment}
 		}
 	case a.move > 0:
 		g.MoveTime = max(a.move, time.Millisecond)
