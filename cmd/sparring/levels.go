@@ -207,8 +207,11 @@ same command resumes an interrupted run. See docs/levels.md.`,
 			if plan.UpTo < level.Weakest || plan.UpTo > level.Strongest {
 				errs = append(errs, fmt.Errorf("--up-to %d: want %d to %d", plan.UpTo, level.Weakest, level.Strongest))
 			}
-			if whole := plan.UpTo == level.Strongest; whole != (out != "") {
-				errs = append(errs, errors.New("--out is required for all levels, and only then"))
+			switch whole := plan.UpTo == level.Strongest; {
+			case whole && out == "":
+				errs = append(errs, errors.New("--out is required, unless --up-to leaves levels out"))
+			case !whole && out != "":
+				errs = append(errs, fmt.Errorf("--out: a file is of all levels: leave out --out, or --up-to %d", plan.UpTo))
 			}
 			if r != nil {
 				plan.Rules = r
