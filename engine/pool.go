@@ -119,6 +119,7 @@ type Search struct {
 	urgent  time.Time // from then on it runs even without a free core
 	awake   bool      // it may run
 	stopped bool
+	ended   bool
 	run     Running     // nil before it runs
 	flag    *time.Timer // ends an untimed search; nil without a clock
 	flagged bool        // it has
@@ -225,6 +226,7 @@ func (s *Search) work() {
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		s.ended = true
 		p.remove(s)
 		if s.flag != nil {
 			s.flag.Stop()
@@ -418,12 +420,12 @@ func (s *Search) setAwake(awake bool) {
 
 // PonderHit tells a pondering search that the expected move was played: it goes
 // on as a search for a move, under this clock. With nil only the other limits
-// hold.
+// hold. A search that has ended, as that of a program that failed, stays ended.
 func (s *Search) PonderHit(c *Clock) {
 	p := s.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s.rank != rankPonder {
+	if s.rank != rankPonder || s.ended {
 		return
 	}
 	s.limits.From = time.Time{}

@@ -407,3 +407,24 @@ func TestAnalysisWithoutACore(t *testing.T) {
 		}
 	})
 }
+
+// A hit after the end of a search changes nothing: it takes no core from others.
+func TestHitAfterTheEnd(t *testing.T) {
+	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, _ time.Time) {
+		for range 9 { // more than would share a core
+			ponder := think(t, p, l, Request{Ponder: true})
+			ponder.Stop()
+			ponder.Wait()
+			synctest.Wait()
+			ponder.PonderHit(nil)
+			if n := p.Load().Thinking; n != 0 {
+				t.Fatalf("%d searches think", n)
+			}
+		}
+		begin := time.Now()
+		play := think(t, p, l, Request{Limits: search.Limits{Soft: 30 * time.Second, Hard: time.Minute}})
+		if got := ended(play, begin); got != time.Second {
+			t.Errorf("a search that needs a second took %v", got)
+		}
+	})
+}
