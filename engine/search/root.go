@@ -191,6 +191,7 @@ func (w *worker) aspirationSearch(depth, line int) {
 		case score <= alpha && alpha > -Infinity:
 			alpha = max(score-delta, -Infinity)
 		case score >= beta && beta < Infinity:
+			w.root[line].last = score // at least, should the time end before it is known better
 			beta = min(score+delta, Infinity)
 		default:
 			return

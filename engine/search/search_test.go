@@ -328,3 +328,30 @@ func ExampleParams_WinProb() {
 	fmt.Printf("%.2f %.2f %.2f\n", p.WinProb(0), p.WinProb(100), p.WinProb(search.Win-3))
 	// Output: 0.50 0.73 1.00
 }
+
+// A search that ends while a move that was better than all before is searched again,
+// with a wider window, reports at least what it had found of it.
+func TestScoreAfterAFailHigh(t *testing.T) {
+	cut := 0
+	for _, seed := range []uint64{3, 4, 5} {
+		g := searchtest.NewGraph(seed)
+		g.Terminal, g.Vertices = 0, 1_000_000
+		params := with(g.Params(), "Aspiration", "PVS", "IterativeDeepening", "HashMove")
+		params.Margins.Aspiration = 5
+		for nodes := uint64(300); nodes < 6000; nodes += 97 {
+			var last search.Info
+			r := newGame(params).Start(g.Clone(), search.Limits{Nodes: nodes}, func(i search.Info) { last = i }).Wait()
+			if last.PV == nil || r.Move == last.PV[0] {
+				continue
+			}
+			cut++
+			g.Enter()
+			if r.Score == g.Eval() && r.Score < last.Score {
+				t.Errorf("seed %d, %d nodes: %d for move %d, the iteration before had %d for %d", seed, nodes, r.Score, r.Move, last.Score, last.PV[0])
+			}
+		}
+	}
+	if cut < 10 {
+		t.Errorf("%d searches ended with another move than that of their last iteration", cut)
+	}
+}
