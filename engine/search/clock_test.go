@@ -168,3 +168,48 @@ func TestProgressIsOfTheSearch(t *testing.T) {
 		t.Errorf("the best move changed %d times, and stayed %d times", changed, stayed)
 	}
 }
+
+// A hit after which nothing is left of the soft limit ends the search, in whatever
+// iteration it is; a hit within it lets the search go on to the soft limit. Pauses do
+// not count, however many threads search.
+func TestHitBeyondTheSoftLimit(t *testing.T) {
+	const soft = time.Second
+	for _, c := range []struct {
+		what                   string
+		before, paused, at, to time.Duration // pondered, of this paused; the answer comes from at to to after the hit
+		still                  bool          // paused until after the hit
+		threads                int
+	}{
+		{"beyond it", 5 * soft, 0, 0, soft / 100, false, 1},
+		{"within it", soft / 2, 0, soft * 4 / 10, soft, false, 1},
+		{"after a pause", 5 * soft, 9 * soft / 2, soft * 4 / 10, soft, false, 1},
+		{"after a pause of two threads", 5 * soft, 9 * soft / 2, soft * 4 / 10, soft, false, 2},
+		{"in a pause", 5 * soft, 9 * soft / 2, soft * 4 / 10, soft, true, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			// A game whose root moves take long, so that the soft limit is seldom looked at.
+			g, params := deep()
+			s := newGame(params).Start(ticking{g}, search.Limits{Wait: true, Threads: c.threads}, nil)
+			time.Sleep(c.before - c.paused)
+			if c.paused > 0 {
+				s.Pause()
+				time.Sleep(c.paused)
+				if !c.still {
+					s.Resume()
+				}
+			}
+			hit := time.Now()
+			s.PonderHit(search.Limits{Soft: soft, Hard: time.Minute})
+			if c.still {
+				s.Resume()
+			}
+			r := s.Wait()
+			if took := time.Since(hit); took < c.at || took > c.to {
+				t.Errorf("%s: the answer came %v after the hit, want %v to %v", c.what, took, c.at, c.to)
+			}
+			if r.Depth < 1 || r.Move == game.NoMove {
+				t.Errorf("%s: move %d of depth %d", c.what, r.Move, r.Depth)
+			}
+		})
+	}
+}

@@ -41,6 +41,9 @@ func (w *worker) iterate() {
 		} else {
 			w.stable = 0
 		}
+		if w.id == 0 && w.s.Limits().Wait {
+			w.s.Iterated(w.progress(depth))
+		}
 		if w.id == 0 && (w.finishedSearch(depth) || w.proveRoot(depth)) {
 			return
 		}
@@ -143,14 +146,17 @@ func (w *worker) finishedSearch(depth int) bool {
 
 // softLimitReached reports whether the soft limit has been reached.
 func (w *worker) softLimitReached(depth int) bool {
-	return w.s.SoftLimitReached(func() Progress {
-		best, params := &w.root[0], &w.k.params
-		p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.counter.nodes, 1))}
-		if depth > 1 && best.score > -Infinity {
-			p.WinProbDrop = params.WinProb(w.scores[depth-1]) - params.WinProb(best.score)
-		}
-		return p
-	})
+	return w.s.SoftLimitReached(func() Progress { return w.progress(depth) })
+}
+
+// progress returns the state of the search in its iteration of a depth, or after it.
+func (w *worker) progress(depth int) Progress {
+	best, params := &w.root[0], &w.k.params
+	p := Progress{Depth: depth, StableIterations: w.stable, Effort: float64(best.nodes) / float64(max(w.counter.nodes, 1))}
+	if depth > 1 && best.score > -Infinity {
+		p.WinProbDrop = params.WinProb(w.scores[depth-1]) - params.WinProb(best.score)
+	}
+	return p
 }
 
 // reportLine reports the state of a line.

@@ -22,7 +22,9 @@ type Search struct {
 	releaseOnce sync.Once
 	paused      atomic.Pointer[chan struct{}] // if not nil: paused until it is closed
 	pauseMu     sync.Mutex
-	pausedTime  atomic.Int64 // of all workers together
+	pausedAt    time.Time                // while it is paused; guarded by pauseMu
+	pausedFor   time.Duration            // before; guarded by pauseMu
+	finished    atomic.Pointer[Progress] // at the last iteration that has ended
 	done        chan struct{}
 	result      Result
 }
@@ -127,15 +129,23 @@ func (s *Search) End() {
 
 // PonderHit replaces the limits of time, nodes and depth of a search that was
 // started with Limits.Wait: the expected move was played. The root moves and
-// the number of lines stay as they were.
+// the number of lines stay as they were. A search that has pondered for longer than its
+// soft limit ends at once: the iteration that it is in may take many times that.
 func (s *Search) PonderHit(l Limits) {
 	old := s.limits.Load()
 	l.Moves, l.MultiPV, l.Threads = old.Moves, old.MultiPV, old.Threads
 	s.setLimits(l)
-	if !l.Wait {
-		s.release()
+	if l.Wait {
+		return
 	}
+	if p := s.finished.Load(); p != nil && s.SoftLimitReached(func() Progress { return *p }) {
+		s.End()
+	}
+	s.release()
 }
+
+// Iterated notes that an iteration has ended, which gives the search a result.
+func (s *Search) Iterated(p Progress) { s.finished.Store(&p) }
 
 // Wait waits for the end of the search.
 func (s *Search) Wait() Result {
@@ -153,6 +163,7 @@ func (s *Search) Pause() {
 	if s.paused.Load() == nil {
 		c := make(chan struct{})
 		s.paused.Store(&c)
+		s.pausedAt = time.Now()
 	}
 }
 
@@ -161,8 +172,19 @@ func (s *Search) Resume() {
 	s.pauseMu.Lock()
 	defer s.pauseMu.Unlock()
 	if c := s.paused.Swap(nil); c != nil {
+		s.pausedFor += time.Since(s.pausedAt)
 		close(*c)
 	}
+}
+
+// pausedTime returns for how long the search has been paused.
+func (s *Search) pausedTime() time.Duration {
+	s.pauseMu.Lock()
+	defer s.pauseMu.Unlock()
+	if s.paused.Load() != nil {
+		return s.pausedFor + time.Since(s.pausedAt)
+	}
+	return s.pausedFor
 }
 
 // Limits returns the limits, with From set. PonderHit changes them.
@@ -206,17 +228,15 @@ func (s *Search) SoftLimitReached(progress func() Progress) bool {
 // began to run, or with that spent pondering if that is more, because what was
 // found while pondering need not be found again.
 func (s *Search) thinkingTime() time.Duration {
-	return max(s.Elapsed(), time.Since(s.began)-time.Duration(s.pausedTime.Load()))
+	return max(s.Elapsed(), time.Since(s.began)-s.pausedTime())
 }
 
 // running is called by every worker now and then; false ends the search. It
 // waits while the search is paused.
 func (s *Search) running() bool {
 	for c := s.paused.Load(); c != nil; c = s.paused.Load() {
-		since := time.Now()
 		select {
 		case <-*c:
-			s.pausedTime.Add(int64(time.Since(since)))
 		case <-s.stop:
 			return false
 		}
