@@ -80,13 +80,12 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if err != nil {
 		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")
 	}
+	if e := g.full(now); e != nil { // before the move is on the board: the event has the position
+		return e, protocol.ActAnswer{}
+	}
 	text := g.pos.Format(move)
 	if err := g.pos.Play(move); err != nil {
 		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")
-	}
-	if e := g.full(now); e != nil {
-		g.pos.Undo()
-		return e, protocol.ActAnswer{}
 	}
 	credit := g.lag[seat].credit(time.Duration(min(req.LagMS, 60_000)) * time.Millisecond)
 	charged, inTime := g.keeper.Stop(arrived, credit)

@@ -389,6 +389,26 @@ func TestLogLimit(t *testing.T) {
 	}
 }
 
+// The end of a game whose log is full has the position without the move that was refused,
+// so that the next referee can read it.
+func TestRestoreAfterLogLimit(t *testing.T) {
+	policy := DefaultPolicy()
+	policy.LogLimit = 2 * reserve
+	tb := open(t, terms(t, "60", true), policy)
+	moves := 0
+	for tb.play() == protocol.Accepted {
+		moves++
+	}
+	tb.want(game.Undecided, protocol.ReasonVoid)
+	end := tb.log[len(tb.log)-1]
+	if len(end.Moves) != moves || end.Turn != tb.pos.Turn() {
+		t.Errorf("the end has %d moves and turn %v, want %d and %v", len(end.Moves), end.Turn, moves, tb.pos.Turn())
+	}
+	if again, _, err := Restore(end, uint64(len(tb.log)), policy, time.Now()); err != nil || !again.Over() {
+		t.Errorf("restored from the end: %v", err)
+	}
+}
+
 func TestSetupRefuses(t *testing.T) {
 	for _, c := range []struct{ game, rules, position string }{
 		{"chess", "chess/fide", ""},
