@@ -39,9 +39,10 @@ func (g *Game) flagged(seat game.Seat, request string, now time.Time, refusal *p
 // rather than lost.
 func (g *Game) Started() bool { return g.moved(game.First) && g.moved(game.Second) }
 
-// full voids the game when its log has just enough room left for that.
+// full voids the game when its log has just enough room left for that. Events that could
+// not be stored count as well: they are kept in memory, for the record.
 func (g *Game) full(now time.Time) *protocol.Event {
-	if int(g.index)+reserve < g.policy.LogLimit {
+	if int(g.index+g.unkept)+reserve < g.policy.LogLimit {
 		return nil
 	}
 	e, _ := g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, "the game's log is full",

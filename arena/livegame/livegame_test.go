@@ -389,6 +389,34 @@ func TestLogLimit(t *testing.T) {
 	}
 }
 
+// What can't be stored counts as well, so that a seat that keeps changing hands meanwhile
+// does not fill the memory.
+func TestLogLimitWhileNothingIsStored(t *testing.T) {
+	policy := DefaultPolicy()
+	policy.LogLimit = 40
+	tb := open(t, terms(t, "60", true), policy)
+	tb.play()
+	unkept := 0
+	for ; !tb.Over() && unkept < 3*policy.LogLimit; unkept++ {
+		h := tb.Holder(game.Second)
+		e := tb.Vacate(game.Second, h.Instance, "given back", time.Now())
+		if e == nil {
+			e = tb.Seat(game.Second, h.Epoch, "b1", "", time.Now())
+		}
+		if e == nil {
+			t.Fatal("the seat does not change hands")
+		}
+		tb.CommitUnlogged(time.Now())
+	}
+	tb.want(game.Undecided, protocol.ReasonVoid)
+	if all := len(tb.log) + unkept; all >= policy.LogLimit {
+		t.Errorf("%d events, the limit is %d", all, policy.LogLimit)
+	}
+	if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != protocol.ReasonVoid {
+		t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
+	}
+}
+
 // The end of a game whose log is full has the position without the move that was refused,
 // so that the next referee can read it.
 func TestRestoreAfterLogLimit(t *testing.T) {

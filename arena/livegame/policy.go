@@ -22,8 +22,8 @@ type Policy struct {
 	// FlagGrace is how long the referee waits after a flag has fallen for a move
 	// that arrived in time but has not been handled yet.
 	FlagGrace time.Duration
-	// LogLimit is the largest number of entries in a game's log. A game that
-	// comes close to it is void.
+	// LogLimit is the largest number of entries in a game's log, with those that wait in
+	// memory because they can't be stored. A game that comes close to it is void.
 	LogLimit int
 	// Lag is the credit for network lag that people get whose gateway measures it, but
 	// nobody else.
