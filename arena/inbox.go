@@ -81,7 +81,7 @@ func (q playerRequest) serve(r *referee) {
 			r.a.metrics.waited.Observe(now.Sub(q.Arrived).Seconds())
 		}
 	case q.Act != nil:
-		event, ans = r.game.Act(q.Player, q.Action, *q.Act, now)
+		event, ans = r.game.Act(q.Player, q.Action, *q.Act, q.Arrived, now)
 	case q.Chat != nil:
 		var to protocol.PlayerID
 		if to, ans = r.game.Chat(q.Player, *q.Chat, now); to != "" {

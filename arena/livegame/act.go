@@ -31,8 +31,8 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 	return seat, nil
 }
 
-// unanswered is the answer to requests while the end of the game is held back:
-// they are sent again until it is stored.
+// unanswered is the answer to requests on which nothing can be ruled yet, such as while
+// the end of the game is held back until it is stored: they are sent again.
 func (*Game) unanswered() *protocol.ActAnswer {
 	return &protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 }
@@ -157,7 +157,11 @@ func (g *Game) accept(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
 
 // Act rules on a resignation or a step of a draw or takeback offer. Its results
 // are those of Move.
-func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+//
+// Once the flag of the seat to act has fallen, it decides the game. A request of that
+// seat is late, like a move. The opponent's must wait: a move may still be on its way
+// that arrived in time, or with lag to credit. It is sent again until that is settled.
+func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, arrived, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, now)
 	switch {
 	case done != nil:
@@ -168,6 +172,12 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 		return nil, *g.refuse(now, protocol.Stale, "this is ply %d", len(g.snap.Moves))
 	case action != protocol.ActResign && req.Step == "":
 		return nil, *g.refuse(now, protocol.Malformed, "step: want offer, accept or decline")
+	}
+	if flag, limited := g.keeper.Flag(); limited && arrived.After(flag) {
+		if seat != g.pos.Turn() {
+			return nil, *g.unanswered()
+		}
+		return g.flagged(seat, req.ID, now, g.refuse(now, protocol.Late, "the flag had fallen"))
 	}
 	if e := g.full(now); e != nil {
 		return e, protocol.ActAnswer{}

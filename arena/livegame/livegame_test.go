@@ -89,7 +89,7 @@ func (tb *table) act(seat game.Seat, a protocol.Action, step protocol.Step) prot
 	p, in := tb.name(seat)
 	return tb.done(tb.Act(p, a, protocol.ActRequest{
 		Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(seat).Epoch, Ply: tb.Ply(), Step: step,
-	}, time.Now()))
+	}, time.Now(), time.Now()))
 }
 
 // run lets time pass as a referee does, until the game is over or limit.
@@ -273,13 +273,84 @@ func TestDraws(t *testing.T) {
 	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Over)
 }
 
+// A fallen flag decides the game before anything else that its players ask for after it:
+// the seat to act is late, and the opponent can't give up the win.
+func TestFlagBeforeActs(t *testing.T) {
+	offer, accept := protocol.StepOffer, protocol.StepAccept
+	for _, c := range []struct {
+		name   string
+		offers game.Seat
+		asks   game.Seat
+		action protocol.Action
+		step   protocol.Step
+		answer protocol.Code
+	}{
+		{"late to accept a draw", game.First, game.Second, protocol.ActDraw, accept, protocol.Late},
+		{"late to offer one as well", game.First, game.Second, protocol.ActDraw, offer, protocol.Late},
+		{"late to resign", game.First, game.Second, protocol.ActResign, "", protocol.Late},
+		{"a draw accepted from a seat without time", game.Second, game.First, protocol.ActDraw, accept, protocol.Unanswered},
+		{"a win resigned", game.Second, game.First, protocol.ActResign, "", protocol.Unanswered},
+		{"a takeback accepted from a seat without time", game.Second, game.First, protocol.ActTakeback, accept, protocol.Unanswered},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tb := openFor(t, [2]protocol.PlayerID{"ann", "human-bob"}, terms(t, "60", false), DefaultPolicy(), protocol.Bot, protocol.Human)
+				for range 3 {
+					tb.play()
+				}
+				offered := protocol.ActDraw
+				if c.action == protocol.ActTakeback {
+					offered = c.action
+				}
+				tb.code(tb.act(c.offers, offered, offer), protocol.Accepted)
+				tb.run(time.Minute + time.Millisecond) // within the grace
+				tb.code(tb.act(c.asks, c.action, c.step), c.answer)
+				if over := c.answer == protocol.Late; tb.Over() != over {
+					t.Errorf("over: %v, want %v", tb.Over(), over)
+				}
+				tb.run(time.Minute)
+				tb.want(game.FirstWins, protocol.ReasonTime)
+			})
+		})
+	}
+}
+
+// What arrived before the flag fell counts, although it is handled after. A move that
+// arrived in time leaves the opponent's request to the position after it.
+func TestActsBeforeFlag(t *testing.T) {
+	late := func(t *testing.T) (tb *table, arrived time.Time, accept protocol.ActRequest) {
+		tb = open(t, terms(t, "60", true), DefaultPolicy())
+		for range 3 {
+			tb.play()
+		}
+		tb.code(tb.act(game.First, protocol.ActDraw, protocol.StepOffer), protocol.Accepted)
+		time.Sleep(time.Minute)
+		arrived = time.Now() // no time is left, and the flag falls after it
+		time.Sleep(time.Millisecond)
+		return tb, arrived, protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: "b1", Epoch: 1, Ply: 3, Step: protocol.StepAccept}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		tb, arrived, accept := late(t)
+		tb.code(tb.done(tb.Act("bob", protocol.ActDraw, accept, arrived, time.Now())), protocol.Accepted)
+		tb.want(game.Draw, protocol.ReasonAgreement)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		tb, arrived, _ := late(t)
+		tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Unanswered)
+		move := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "b1", Epoch: 1, Ply: 3, Move: tb.legal()}
+		tb.code(tb.done(tb.Move("bob", move, arrived, time.Now())), protocol.Accepted)
+		tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Accepted)
+		tb.want(game.SecondWins, protocol.ReasonResign)
+	})
+}
+
 // A resignation of a player whose engine failed says so, for programs and for people.
 func TestResignsForFault(t *testing.T) {
 	tb := open(t, terms(t, "60", true), DefaultPolicy())
 	tb.play()
 	_, in := tb.name(game.Second)
 	req := protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(game.Second).Epoch, Fault: protocol.ReasonCrash}
-	tb.code(tb.done(tb.Act("bob", protocol.ActResign, req, time.Now())), protocol.Accepted)
+	tb.code(tb.done(tb.Act("bob", protocol.ActResign, req, time.Now(), time.Now())), protocol.Accepted)
 	tb.want(game.FirstWins, protocol.ReasonCrash)
 	if e := tb.log[len(tb.log)-1]; e.Text != "the engine of bob crashed" {
 		t.Errorf("the log says %q", e.Text)
@@ -481,7 +552,7 @@ func TestEndIsHeldBack(t *testing.T) {
 		}
 		p, in := tb.name(game.First)
 		resign := protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1}
-		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now())), protocol.Unanswered)
+		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now(), time.Now())), protocol.Unanswered)
 		if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != game.NoMoves {
 			t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
 		} else {
@@ -490,6 +561,6 @@ func TestEndIsHeldBack(t *testing.T) {
 		if st := tb.State(game.First, time.Now()); st.Status != protocol.Finished || len(st.Moves) != len(before.Moves)+1 || st.Unkept != 0 {
 			t.Errorf("once it is stored: %+v", st)
 		}
-		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now())), protocol.Over)
+		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now(), time.Now())), protocol.Over)
 	})
 }

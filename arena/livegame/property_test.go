@@ -83,16 +83,16 @@ func TestAnyEntrySufficesToGoOn(t *testing.T) {
 				event, _ = m.Move(h.Player, protocol.MoveRequest{Header: id, Instance: h.Instance, Epoch: h.Epoch, Ply: m.Ply(), Move: move,
 					LagMS: int64(rapid.IntRange(-5, 3000).Draw(rt, "lag"))}, now, now)
 			case "draw":
-				event, _ = m.Act(h.Player, protocol.ActDraw, req, now)
+				event, _ = m.Act(h.Player, protocol.ActDraw, req, now, now)
 			case "takeback":
-				event, _ = m.Act(h.Player, protocol.ActTakeback, req, now)
+				event, _ = m.Act(h.Player, protocol.ActTakeback, req, now, now)
 			case "vacate":
 				event = m.Vacate(seat, h.Instance, "test", now)
 			case "seat":
 				event = m.Seat(seat, h.Epoch, "x9", "", now)
 			case "resign":
 				if i > 30 {
-					event, _ = m.Act(h.Player, protocol.ActResign, req, now)
+					event, _ = m.Act(h.Player, protocol.ActResign, req, now, now)
 				}
 			case "takeover":
 				if last.Status == protocol.Finished {
