@@ -275,7 +275,8 @@ func (l *ladder) entry(rec *record.Record, seat int) *entry {
 }
 
 // put stores an entry at the revision at which it was read. If another arena was
-// faster, its entry is used instead.
+// faster, its entry is used instead. One that was erased is forgotten: rated again, the
+// player begins afresh.
 func (l *ladder) put(ctx context.Context, e *entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -291,6 +292,9 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	}
 	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		kve, getErr := l.kv.Get(try, key)
+		if errors.Is(getErr, jetstream.ErrKeyNotFound) { // its marker was gone before forgetErased saw it
+			l.forget(key)
+		}
 		if getErr != nil {
 			return errors.Join(err, getErr)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
@@ -381,6 +382,51 @@ func TestRatingHalfStored(t *testing.T) {
 		want := map[protocol.PlayerID]glicko.Rating{"ann": won, "bob": lost}[s.Player]
 		if s.Rating != want || s.Games != 1 {
 			t.Errorf("%s: %+v in %d games, want %+v in 1", s.Player, s.Rating, s.Games, want)
+		}
+	}
+}
+
+// A standing that was erased unnoticed does not stop the ladder: its player begins afresh.
+func TestRatedAfterErasure(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	l := newLadder(s.ladder, nil, zerolog.Nop())
+	rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins}
+	rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	l.take(ctx, 1, rec)
+	// As Erase leaves it when no arena has watched.
+	key := ladderKey("amazons", rec.Clock.Speed(), "ann")
+	if err := s.ladder.Purge(ctx, key); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := s.js.Stream(ctx, "KV_"+s.ladder.Bucket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.Purge(ctx, jetstream.WithPurgeSubject("$KV."+s.ladder.Bucket()+"."+key)); err != nil {
+		t.Fatal(err)
+	}
+	rec.ID = "g2"
+	if l.take(ctx, 2, rec); ctx.Err() != nil {
+		t.Fatal("the record is not rated")
+	}
+	bob := glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: glicko.Start, Score: 0}})
+	want := map[protocol.PlayerID]Standing{
+		"ann": {Rating: glicko.Default.Update(glicko.Start, []glicko.Game{{Opponent: bob, Score: 1}}), Games: 1, Wins: 1},
+		"bob": {Rating: glicko.Default.Update(bob, []glicko.Game{{Opponent: glicko.Start, Score: 0}}), Games: 2, Losses: 2},
+	}
+	again := newLadder(s.ladder, nil, zerolog.Nop())
+	if err := again.load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for what, l := range map[string]*ladder{"in memory": l, "stored": again} {
+		for p, want := range want {
+			want.Player, want.Game, want.Speed = p, "amazons", rec.Clock.Speed()
+			if got, _ := l.of("amazons", rec.Clock.Speed(), p); got != want {
+				t.Errorf("%s: %+v, want %+v", what, got, want)
+			}
 		}
 	}
 }
