@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"syscall"
@@ -61,9 +62,20 @@ type journal struct {
 	retries func() // counts failed attempts
 	// sending, if set, is told of each entry before it is sent.
 	sending func(e *protocol.Event, data []byte)
-	// doubt is the entry that was given up for lack of space. An earlier
-	// attempt, whose outcome is unknown, may have written it after all.
-	doubt []byte
+	// doubts has the hashes of the entries that were given up for lack of space behind
+	// last. The server may still have written one of them, since the outcome of some
+	// attempts is unknown: with a disk that stalls, it writes what it was sent first.
+	// While there is no space an entry is given up every second or more seldom, so that
+	// a day costs less than a megabyte.
+	doubts []uint64
+}
+
+// seed is that of the hashes of entries, which never leave the process.
+var seed = maphash.MakeSeed()
+
+// doubted reports whether an entry was given up before.
+func (j *journal) doubted(data []byte) bool {
+	return slices.Contains(j.doubts, maphash.Bytes(seed, data))
 }
 
 func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal {
@@ -92,7 +104,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		began := time.Now()
 		ack, err := j.store.publish(ctx, subject, data, j.last)
 		if err == nil {
-			j.last, j.doubt = ack.Sequence, nil
+			j.last, j.doubts = ack.Sequence, nil
 			return nil
 		}
 		if conflict(err) {
@@ -114,7 +126,9 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 			refused = time.Now()
 		}
 		if !refused.IsZero() && time.Since(refused) >= patience {
-			j.doubt = data
+			if !j.doubted(data) {
+				j.doubts = append(j.doubts, maphash.Bytes(seed, data))
+			}
 			return fmt.Errorf("%w: %w", errSpace, err)
 		}
 		select {
@@ -178,17 +192,17 @@ func (s *store) off(err error, since time.Time) bool {
 }
 
 // resolve reads the last entry after a conflict. If it is ours, from an attempt
-// that seemed to fail, the append is done. If it is the entry in doubt, the
+// that seemed to fail, the append is done. If it is an entry in doubt, the
 // append has to be tried again behind it. Any other entry means errLost.
 func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err error) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		msg, err := j.store.lastEntry(ctx, j.game)
 		switch {
 		case err == nil && bytes.Equal(msg.Data, data):
-			j.last, j.doubt = msg.Sequence, nil
+			j.last, j.doubts = msg.Sequence, nil
 			return true, nil
-		case err == nil && j.doubt != nil && bytes.Equal(msg.Data, j.doubt):
-			j.last, j.doubt = msg.Sequence, nil
+		case err == nil && j.doubted(msg.Data):
+			j.last, j.doubts = msg.Sequence, nil
 			return false, nil
 		case err == nil, errors.Is(err, ErrNoGame):
 			return false, errLost

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -139,25 +140,70 @@ func TestUnknownOutcome(t *testing.T) {
 	if err := j.append(t.Context(), event, 0); err != nil || j.last != ack.Sequence {
 		t.Errorf("our own entry again: %v, last %d; want it found at %d", err, j.last, ack.Sequence)
 	}
-	// An entry in doubt precedes the next.
-	j = s.journal(g, seq, nil)
-	j.doubt = data
-	next := *event
-	next.Index++
-	next.Kind = protocol.EventSnapshot
-	if err := j.append(t.Context(), &next, 0); err != nil || j.last != ack.Sequence+1 {
-		t.Errorf("after an entry in doubt: %v, last %d; want %d", err, j.last, ack.Sequence+1)
-	}
-	if got := whole(t, s, g); len(got) != 3 {
-		t.Errorf("%d entries, want 3", len(got))
-	}
 	// Another referee's entry.
-	j = s.journal(g, ack.Sequence, nil)
-	if err := j.append(t.Context(), event, 0); !errors.Is(err, errLost) {
+	other := *event
+	other.Term++
+	j = s.journal(g, seq, nil)
+	if err := j.append(t.Context(), &other, 0); !errors.Is(err, errLost) {
 		t.Errorf("behind another's entry: %v, want %v", err, errLost)
 	}
-	if got := whole(t, s, g); len(got) != 3 {
-		t.Errorf("%d entries after the loss, want 3", len(got))
+	if got := whole(t, s, g); len(got) != 2 {
+		t.Errorf("%d entries after the loss, want 2", len(got))
+	}
+}
+
+// Of the entries that were given up for lack of space, the store may have written any
+// one after all. The log continues behind it, and other arenas' entries are still told
+// from ours.
+func TestGivenUpEntries(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	for stored, g := range []protocol.GameID{"first", "second", "third"} {
+		begun(t, s, g, small(t, "60+1"), 0)
+		last, seq, err := s.lastEvent(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := s.journal(g, seq, nil)
+		if err := j.append(t.Context(), event, 0); err != nil {
+			t.Fatal(err)
+		}
+		m.Commit(j.last, time.Now())
+		limitStream(t, s, 1)
+		var given []*protocol.Event
+		for i := range 3 {
+			e := m.CatchUp(fmt.Sprintf("%d entries could not be stored", i), time.Now())
+			given = append(given, e)
+			if err := j.append(t.Context(), e, 0); !errors.Is(err, errSpace) {
+				t.Fatalf("without space: %v, want %v", err, errSpace)
+			}
+		}
+		limitStream(t, s, -1)
+		write := func(e *protocol.Event) uint64 {
+			t.Helper()
+			ack, err := s.js.Publish(t.Context(), s.subjects.Log(g), e.Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ack.Sequence
+		}
+		after := write(given[stored])
+		next := m.CatchUp("3 entries could not be stored", time.Now())
+		next.Index++ // for whole
+		if err := j.append(t.Context(), next, 0); err != nil || j.last != after+1 {
+			t.Errorf("behind the %s entry that was given up: %v, last %d; want %d", g, err, j.last, after+1)
+		}
+		if got := whole(t, s, g); len(got) != 4 {
+			t.Errorf("%d entries, want 4", len(got))
+		}
+		write(given[(stored+1)%len(given)]) // can't be ours any more: what we sent expects an older entry
+		if err := j.append(t.Context(), m.CatchUp("", time.Now()), 0); !errors.Is(err, errLost) {
+			t.Errorf("behind an entry of others: %v, want %v", err, errLost)
+		}
 	}
 }
 

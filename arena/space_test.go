@@ -161,24 +161,24 @@ func TestStreamFull(t *testing.T) {
 }
 
 // fullStream leaves the stream of logs no room.
-func fullStream(a *running) { limitStream(a, 1) }
+func fullStream(a *running) { limitStream(a.t, a.store, 1) }
 
 // roomInStream undoes fullStream.
-func roomInStream(a *running) { limitStream(a, -1) }
+func roomInStream(a *running) { limitStream(a.t, a.store, -1) }
 
-func limitStream(a *running, bytes int64) {
-	a.t.Helper()
-	info, err := a.store.games.Info(a.t.Context())
+func limitStream(t testing.TB, s *store, bytes int64) {
+	t.Helper()
+	info, err := s.games.Info(t.Context())
 	if err != nil {
-		a.t.Fatal(err)
+		t.Fatal(err)
 	}
 	cfg := info.Config
 	cfg.MaxBytes = bytes
 	if bytes > 0 {
 		cfg.MaxBytes = int64(info.State.Bytes)
 	}
-	if _, err := a.store.js.UpdateStream(a.t.Context(), cfg); err != nil {
-		a.t.Fatal(err)
+	if _, err := s.js.UpdateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
 	}
 }
 
