@@ -106,15 +106,24 @@ func (a *Arena) begun(g protocol.GameID) bool {
 	return known
 }
 
-// used answers a challenge whose id was used before, for a challenge that has become
-// a game or ended.
+// used answers a challenge whose id was used before, for a challenge that waits, has
+// become a game, or ended.
 func (a *Arena) used(g protocol.GameID) (ans protocol.ChallengeAnswer, used bool) {
 	ans.Game = g
 	ctx, cancel := context.WithTimeout(a.life, storeWait)
 	defer cancel()
+	// The queue first: a challenge leaves it only after its log has begun.
+	waits, _, err := a.store.storedChallenge(ctx, g)
+	if err != nil && !errors.Is(err, ErrNoGame) {
+		ans.Answer = refusal(protocol.Unavailable, "the challenges can't be read now")
+		return ans, true
+	}
+	waiting := err == nil
 	switch last, _, err := a.store.lastEvent(ctx, g); {
-	case errors.Is(err, ErrNoGame):
+	case errors.Is(err, ErrNoGame) && !waiting:
 		return ans, false
+	case errors.Is(err, ErrNoGame):
+		ans.Code, ans.Expires = protocol.Duplicate, waits.Expires
 	case err != nil:
 		ans.Answer = refusal(protocol.Unavailable, "the challenges can't be read now")
 	case last.Status == protocol.Finished:
@@ -125,7 +134,9 @@ func (a *Arena) used(g protocol.GameID) (ans protocol.ChallengeAnswer, used bool
 	return ans, true
 }
 
-// post stores a challenge once; again reports whether it was already there.
+// post stores a challenge once; again reports whether it was already there. The queue
+// recognizes a challenge for some minutes, and a repetition after that has to be told
+// before.
 func (a *Arena) post(ctx context.Context, pool protocol.Pool, ch protocol.Challenge) (again bool, err error) {
 	data, err := json.Marshal(ch)
 	if err != nil {

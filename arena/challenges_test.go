@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
@@ -53,6 +54,56 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 		if ctx.Err() != nil || !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {
 			t.Fatalf("after a withdrawal: %v", err)
 		}
+	}
+}
+
+// TestSameChallengeLater: a challenge that is sent again is the one that waits, also when
+// the queue has forgotten its id.
+func TestSameChallengeLater(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	queue := func() *jetstream.StreamInfo {
+		t.Helper()
+		info, err := a.store.challenges.Info(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	cfg := queue().Config
+	cfg.Duplicates = 100 * time.Millisecond // the shortest that the server takes
+	if _, err := a.store.js.UpdateStream(ctx, cfg); err != nil {
+		t.Fatal(err)
+	}
+	ask := func() protocol.ChallengeAnswer {
+		t.Helper()
+		m := protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "nobody", ExpireMS: 3_600_000}
+		m.ID = "same"
+		ans, err := ann.Challenge(ctx, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ans
+	}
+	first := ask()
+	rest(ctx, 10*cfg.Duplicates)
+	if again := ask(); again.Code != protocol.Duplicate || again.Game != first.Game || !again.Expires.Equal(first.Expires) {
+		t.Errorf("sent again: %s, game %s until %v, want %s, %s, %v", again.Code, again.Game, again.Expires, protocol.Duplicate, first.Game, first.Expires)
+	}
+	if n := queue().State.Msgs; n != 1 {
+		t.Errorf("%d challenges wait, want 1", n)
+	}
+	if _, err := ann.Withdraw(ctx, first.Game); err != nil {
+		t.Fatal(err)
+	}
+	m := protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "nobody"}
+	m.ID = "same"
+	if _, err := ann.Challenge(ctx, m); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("sent again after its withdrawal: %v, want %s", err, protocol.Over)
 	}
 }
 
