@@ -27,12 +27,12 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 200, Notice: 5, Compare: 5, Slip: 8},
 	{Nodes: 300, Notice: 6, Compare: 6, Slip: 3},
 	{Nodes: 400, Notice: 7, Compare: 6, Slip: 1.6},
-	{Nodes: 500, Notice: 10, Compare: 6, Slip: 0.87},
+	{Nodes: 500, Notice: 10, Compare: 6, Slip: 1},
 	{Nodes: 700, Notice: 16, Compare: 6, Slip: 0.66, Worst: 3},
 	{Nodes: 1000, Notice: 60, Compare: 5, Slip: 0.38, Worst: 1.5, Careful: true},
 	{Nodes: 1300, Compare: 3, Slip: 0.15, Worst: 0.3, Careful: true},
 	{Nodes: 2500, Compare: 2, Slip: 0.12, Worst: 0.25, Careful: true},
-	{Nodes: 6000, Compare: 2, Slip: 0.08, Worst: 0.2, Careful: true},
+	{Nodes: 7000, Compare: 2, Slip: 0.07, Worst: 0.2, Careful: true},
 	{Nodes: 14000, Careful: true},
 }
 
