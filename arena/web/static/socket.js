@@ -9,7 +9,8 @@ import { ServerTime } from "./clock.js";
 /** @typedef {import("./types.js").Connection} Connection */
 
 const checkEvery = 500, pingEvery = 1000; // milliseconds
-const silence = 2100; // without a word from the gateway for so long the connection is lost
+const silence = 2100; // without a word from the gateway for so long, and for as long as the last trip there and back took, the connection is lost
+const slowestTrip = 6000; // a longer trip is one of a tab that was frozen
 const opening = 5000; // a socket that has not opened by then is given up; the next ones get longer
 const askAgain = 4000; // a request without an answer is sent again on the same socket
 const slowest = 3000; // longest pause between attempts
@@ -34,12 +35,13 @@ export class Socket {
 	#ready = false; // the welcome has come
 	#made = 0; // when the socket was made, by performance.now()
 	#heard = 0; // when the gateway was heard last
+	#trip = 0; // how long the last ping took there and back; on a new socket, how long that took to open, which is longer
 	#checked = performance.now();
 	#pinged = 0;
 	#n = 0;
 	/** @type {Map<number, number>} when each ping was sent */
 	#pings = new Map();
-	#attempts = 0;
+	#attempts = 0; // since a pong came
 	/** @type {ReturnType<typeof setTimeout>|undefined} */
 	#retry;
 	/** @type {Map<string, Set<(message: any) => void>>} */
@@ -160,7 +162,7 @@ export class Socket {
 			return;
 		}
 		if (held) this.#heard = now;
-		if (now - this.#heard > silence) return this.#lost();
+		if (now - this.#heard > silence + Math.min(this.#trip, slowestTrip)) return this.#lost();
 		if (now - this.#pinged >= pingEvery - 50) this.#ping(now);
 		for (const p of this.#pending.values()) if (now - p.sent > askAgain) this.#transmit(p, now);
 	}
@@ -184,6 +186,8 @@ export class Socket {
 				const sent = this.#pings.get(m.n);
 				if (sent === undefined) return;
 				for (const n of this.#pings.keys()) if (n <= m.n) this.#pings.delete(n);
+				this.#attempts = 0;
+				this.#trip = now - sent;
 				this.time.sample(Date.parse(m.server_time), sent, now);
 				return;
 			}
@@ -202,7 +206,7 @@ export class Socket {
 	/** @param {import("./types.js").Welcome} m @param {number} now */
 	#open(m, now) {
 		this.#ready = true;
-		this.#attempts = 0;
+		this.#trip = now - this.#made;
 		this.welcome = m;
 		this.time.sample(Date.parse(m.server_time), this.#made, now);
 		this.#ping(now);

@@ -204,3 +204,23 @@ func TestClockAfterFreeze(t *testing.T) {
 		return len(off) > 1 && slices.Min(off[1:]) <= 200*time.Millisecond // the first may be one of thawing
 	})
 }
+
+// TestSlowNetwork: with four seconds there and back the page stays connected,
+// and plays.
+func TestSlowNetwork(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "islander", phone, network.at)
+	p.play(setup{game: "gomoku", seat: "first"})
+	for _, d := range []*direction{&network.up, &network.down} {
+		d.takes.Store(int64(2 * time.Second))
+	}
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	network.setCut(false)
+	p.see(mayMove)
+	p.choose("h8")
+	p.await(plies + ` >= 2`) // the answer of the level
+	p.connected()
+}

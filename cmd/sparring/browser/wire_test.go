@@ -6,10 +6,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // wire is the network between a browser and the page: it forwards TCP connections,
-// can be cut or stalled, and counts bytes.
+// can be cut, stalled or made slow, and counts bytes.
 type wire struct {
 	at       string // address for the browser
 	to       string
@@ -59,8 +60,8 @@ func (w *wire) forward(browser net.Conn) {
 	}
 	defer w.remove(page)
 	ended := make(chan struct{}, 2)
-	go func() { io.Copy(flow{page, &w.up}, browser); ended <- struct{}{} }()
-	go func() { io.Copy(flow{browser, &w.down}, page); ended <- struct{}{} }()
+	go func() { w.up.carry(page, browser); ended <- struct{}{} }()
+	go func() { w.down.carry(browser, page); ended <- struct{}{} }()
 	<-ended
 }
 
@@ -94,6 +95,7 @@ func (w *wire) setCut(cut bool) {
 // direction is one direction of all connections.
 type direction struct {
 	bytes atomic.Int64
+	takes atomic.Int64 // how long everything is under way, as a time.Duration
 
 	mu      sync.Mutex
 	stalled chan struct{} // closed when the stall ends; nil: nothing is held back
@@ -112,20 +114,44 @@ func (d *direction) stall(on bool) {
 	}
 }
 
-// flow writes to one end of a connection.
-type flow struct {
-	net.Conn
-	d *direction
+// parcel is what is under way, and when it arrives.
+type parcel struct {
+	data []byte
+	at   time.Time
 }
 
-func (f flow) Write(p []byte) (int, error) {
-	f.d.mu.Lock()
-	stalled := f.d.stalled
-	f.d.mu.Unlock()
-	if stalled != nil {
-		<-stalled
+// carry takes what comes from one end of a connection to the other, until one of them
+// closes it.
+func (d *direction) carry(to io.Writer, from io.Reader) {
+	line, ended := make(chan parcel, 64), make(chan struct{})
+	defer close(ended)
+	go func() {
+		defer close(line)
+		for {
+			data := make([]byte, 32<<10)
+			n, err := from.Read(data)
+			select {
+			case line <- parcel{data[:n], time.Now().Add(time.Duration(d.takes.Load()))}:
+			case <-ended:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range line {
+		time.Sleep(time.Until(p.at))
+		d.mu.Lock()
+		stalled := d.stalled
+		d.mu.Unlock()
+		if stalled != nil {
+			<-stalled
+		}
+		n, err := to.Write(p.data)
+		d.bytes.Add(int64(n))
+		if err != nil {
+			return
+		}
 	}
-	n, err := f.Conn.Write(p)
-	f.d.bytes.Add(int64(n))
-	return n, err
 }
