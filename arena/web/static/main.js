@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its connection, its addresses, and what stands in its head.
 
-import { fill, h, icon } from "./dom.js";
+import { fill, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load, preferred, t } from "./i18n.js";
 import { apply, onchange, settings } from "./settings.js";
@@ -134,6 +134,15 @@ class Refused extends Error {
 	}
 }
 
+let lost = false; // as those who use a screen reader were told
+
+/** announce speaks that the connection is lost, and that it is back. @param {import("./types.js").Connection} state */
+function announce(state) {
+	if (state === "connecting" || lost === (state === "lost")) return;
+	lost = state === "lost";
+	say(t(lost ? "page.lost" : "page.back_online"));
+}
+
 /** head writes what the head of the page offers to those with scripts. */
 function head() {
 	const tools = document.getElementById("tools");
@@ -141,7 +150,7 @@ function head() {
 	const name = socket.welcome?.name;
 	fill(
 		tools,
-		h("span.connection", { role: "status" }, t("page.lost")),
+		h("span.connection", null, t("page.lost")),
 		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.open(page)) }, icon("person")),
 		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => import("./preferences.js").then((m) => m.open(t)) }, icon("settings")),
 	);
@@ -190,6 +199,7 @@ async function boot() {
 	let speaks = language();
 	await load(speaks);
 	head();
+	socket.on("status", announce);
 	try {
 		if (sessionStorage.getItem("ladder")) onLadder();
 	} catch {

@@ -224,3 +224,35 @@ func TestSlowNetwork(t *testing.T) {
 	p.await(plies + ` >= 2`) // the answer of the level
 	p.connected()
 }
+
+// hear notes what the page says to people who use a screen reader, from now on.
+func (p *tab) hear() {
+	p.t.Helper()
+	eval[any](p, `void (window.said = [], new MutationObserver(list => list.forEach(m => m.target.dataset?.live && said.push(m.target.textContent)))
+		.observe(document.body, {childList: true, subtree: true}))`)
+}
+
+// heard waits until the page has said a text.
+func (p *tab) heard(text string) {
+	p.t.Helper()
+	p.await(`said.includes(` + quote(text) + `)`)
+}
+
+// unavailable is what the page says when something could not be done.
+const unavailable = "The server can't do that right now. Try again in a moment."
+
+// TestSpokenConnection: the loss of the connection is told, and that it is back.
+func TestSpokenConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "listener", phone, network.at)
+	p.open("/")
+	p.connected()
+	p.see(`.about [data-elo]`)
+	p.hear()
+	network.setCut(true)
+	p.heard("No connection")
+	network.setCut(false)
+	p.heard("Connected again")
+}
