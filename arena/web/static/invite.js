@@ -91,21 +91,15 @@ export function wait(root, page, waiting, before) {
  * @param {HTMLElement} root
  * @param {Page} page
  * @param {string} token
- * @returns {Promise<import("./types.js").Screen>}
+ * @returns {import("./types.js").Screen}
  */
-export async function open(root, page, token) {
+export function open(root, page, token) {
 	const { t, socket } = page;
-	root.className = "waiting";
-	const state = h("p", { role: "status" });
-	const button = h("button.main", { type: "button", data: { act: "join" } }, t("invite.join"));
-	const invitation = await socket.send({ t: "invited", token });
-	if (!invitation.terms) {
-		fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
-		return { close() {}, idle: true };
-	}
 	/** @type {ReturnType<typeof setTimeout>|undefined} */
 	let later;
 	let closed = false;
+	const state = h("p", { role: "status" });
+	const button = h("button.main", { type: "button", data: { act: "join" } }, t("invite.join"));
 	button.onclick = async () => {
 		button.disabled = true;
 		clearTimeout(later);
@@ -120,8 +114,14 @@ export async function open(root, page, token) {
 			button.disabled = false;
 		}
 	};
-	const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
-	fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+	root.className = "waiting";
+	fill(root, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")));
+	void socket.send({ t: "invited", token }).then((invitation) => {
+		if (closed) return;
+		if (!invitation.terms) return fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
+		const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
+		fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+	});
 	return {
 		close() {
 			closed = true;

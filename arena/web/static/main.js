@@ -16,22 +16,35 @@ const socket = new Socket();
 
 /** @type {Screen|null} */
 let screen = null;
-let address = "";
+let address = ""; // of the screen
+let visits = 0; // screens that were asked for: of several at a time, the last one is shown
+let failed = false; // a module could not be loaded, which a browser may remember until the page is loaded anew
 let touched = performance.now();
 let connected = false;
 let outdated = false; // the server has other files than this page
 /** @type {import("./types.js").Seeking|undefined} */
 let seeking; // as the gateway said last
 
-/** @type {[RegExp, (found: RegExpExecArray) => Screen|Promise<Screen>][]} */
+/** What an address shows: the module is loaded first, and opens the screen then. @type {[RegExp, (found: RegExpExecArray) => Promise<() => Screen>][]} */
 const routes = [
 	[/^\/$/, async () => {
-		setTimeout(() => import("./game.js"), 1000); // what the visitor opens next
-		return (await import("./start.js")).open(main, page);
+		const { open } = await import("./start.js");
+		loadGame();
+		return () => open(main, page);
 	}],
-	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, async ([, id, ply]) => (await import("./game.js")).open(main, page, id, ply === undefined ? null : Number(ply))],
-	[/^\/invite\/([\w-]+)$/, async ([, token]) => (await import("./invite.js")).open(main, page, token)],
+	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, async ([, id, ply]) => {
+		const { open } = await import("./game.js");
+		return () => open(main, page, id, ply === undefined ? null : Number(ply));
+	}],
+	[/^\/invite\/([\w-]+)$/, async ([, token]) => {
+		const { open } = await import("./invite.js");
+		loadGame();
+		return () => open(main, page, token);
+	}],
 ];
+
+/** loadGame loads ahead what the visitor opens next. */
+const loadGame = () => setTimeout(() => import("./game.js").catch(() => (failed = true)), 1000);
 
 /** @type {Page} */
 const page = {
@@ -51,12 +64,9 @@ const page = {
 };
 
 /** @param {string} path @param {boolean} [replace] */
-function go(path, replace) {
-	if (outdated) return location.assign(path);
-	dismiss();
-	history[replace ? "replaceState" : "pushState"](null, "", path);
-	void show();
-	main.focus({ preventScroll: true });
+async function go(path, replace) {
+	if (outdated || (failed && socket.state === "connected")) return location.assign(path);
+	if (await turnTo(path, () => history[replace ? "replaceState" : "pushState"](null, "", path))) main.focus({ preventScroll: true });
 }
 
 /** connect starts the socket, once: the pages that the server writes need it only for the news of a person. */
@@ -67,10 +77,35 @@ function connect() {
 
 /** show opens the screen of the address, if the script makes it. */
 async function show() {
-	const route = routes.find(([form]) => form.test(location.pathname));
-	if (!route) return false;
+	if (!routes.some(([form]) => form.test(location.pathname))) return false;
+	if ((await turnTo(location.pathname)) === false && screen) history.replaceState(null, "", address);
+	return true;
+}
+
+/**
+ * turnTo shows the screen of a path once its module has come. Until then, and if it
+ * can't be loaded, the present screen stays and works.
+ * @param {string} path
+ * @param {() => void} [arrive] is called before the screen opens
+ * @returns {Promise<boolean|undefined>} false: it can't be loaded; undefined: the visitor has gone on in the meantime
+ */
+async function turnTo(path, arrive) {
+	const route = routes.find(([form]) => form.test(path)), visit = ++visits;
+	if (!route) throw new Error(path);
 	connect();
-	address = location.pathname;
+	let open;
+	try {
+		open = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
+	} catch {
+		if (visit !== visits) return;
+		failed = true;
+		note(t("error.unavailable"));
+		return false;
+	}
+	if (visit !== visits) return;
+	dismiss();
+	arrive?.();
+	address = path;
 	screen?.close();
 	screen = null;
 	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];
@@ -80,9 +115,7 @@ async function show() {
 		if (a.getAttribute("href") === address) a.setAttribute("aria-current", "page");
 		else a.removeAttribute("aria-current");
 	}
-	const path = address, opened = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
-	if (path !== address) opened.close(); // the visitor has gone on in the meantime
-	else screen = opened;
+	screen = open();
 	void news?.then((m) => m.show(t));
 	return true;
 }
@@ -206,9 +239,8 @@ async function boot() {
 		// Without storage nobody waited before.
 	}
 	addEventListener("popstate", () => {
-		if (location.pathname === address) return;
-		dismiss();
-		void show();
+		if (location.pathname === address) visits++; // no other screen any more
+		else void show();
 	});
 	document.addEventListener("click", follow);
 	for (const kind of ["pointerdown", "keydown", "wheel"]) addEventListener(kind, () => (touched = performance.now()), { passive: true, capture: true });

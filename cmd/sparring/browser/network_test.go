@@ -256,3 +256,41 @@ func TestSpokenConnection(t *testing.T) {
 	network.setCut(false)
 	p.heard("Connected again")
 }
+
+// TestScreenNotLoaded: a friend who has come by a link has no start screen yet. Without
+// a connection the game stays where it is, and goes on.
+func TestScreenNotLoaded(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, network.at).tab}
+	link := f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	if eval[bool](f.bob, fetches("start.js")) {
+		t.Fatal("the start screen is there already")
+	}
+	f.play(f.ann, "h8")
+	f.bob.see(mayMove)
+	f.bob.hear()
+	network.setCut(true)
+	f.bob.tap(`.brand`)
+	f.bob.heard(unavailable)
+	f.bob.see(mayMove)
+	if path := f.bob.path(); path != "/game/"+string(f.game) {
+		t.Errorf("the address of the game is %s", path)
+	}
+	network.setCut(false)
+	f.bob.connected()
+	f.play(f.bob, "a1")
+	f.ann.see(mayMove)
+	f.bob.tapUntil(`.brand`, `document.documentElement.dataset.screen === "start"`)
+	f.bob.see(act("play"))
+
+	next := newPerson(t, "next", phone, w.at)
+	next.open(link)
+	next.await(fetches("game.js")) // before it is needed
+}
+
+// fetches is an expression: whether the page has asked for one of its modules.
+func fetches(module string) string {
+	return fmt.Sprintf(`performance.getEntriesByType("resource").some(e => e.name.endsWith("/%s"))`, module)
+}
