@@ -120,6 +120,7 @@ class Game {
 
 	async #withdraw() {
 		const answer = await this.page.socket.send({ t: "withdraw", game: this.id });
+		if (this.#closed) return;
 		if (!this.state) this.page.go("/", true);
 		else if (answer.code !== "accepted") note(this.t(`error.${answer.code}`));
 	}
@@ -445,6 +446,7 @@ class Game {
 
 	async #openReview() {
 		const { open } = await import("./review.js");
+		if (this.#closed) return;
 		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 

@@ -73,17 +73,26 @@ export function describe(terms, t) {
  */
 export function wait(root, page, waiting, before) {
 	const { t, socket } = page, known = new Set(before.map((g) => g.game));
+	let ended = false;
+	const revoke = async () => {
+		await socket.send({ t: "uninvite", token: waiting.token });
+		if (!ended) page.go("/", true);
+	};
 	root.className = "waiting";
 	fill(
 		root,
 		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url ?? "", t("invite.link"), t),
 		h("p.muted", { role: "status" }, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), " ", t("invite.waiting")),
-		h("button", { type: "button", data: { act: "withdraw" }, onclick: () => socket.send({ t: "uninvite", token: waiting.token }).then(() => page.go("/", true)) }, t("invite.revoke")),
+		h("button", { type: "button", data: { act: "withdraw" }, onclick: revoke }, t("invite.revoke")),
 	);
-	return socket.on("lobby", (lobby) => {
+	const off = socket.on("lobby", (lobby) => {
 		const fresh = lobby.mine?.find((/** @type {import("./types.js").Mine} */ g) => !known.has(g.game));
 		if (fresh && !lobby.waiting?.some((/** @type {import("./types.js").Waiting} */ w) => w.token === waiting.token)) page.go(`/game/${fresh.game}`, true);
 	});
+	return () => {
+		ended = true;
+		off();
+	};
 }
 
 /**

@@ -29,6 +29,7 @@ export async function nextRated(page, terms) {
  */
 export function follow(page, state, suggest) {
 	const { socket, t } = page;
+	let ended = false;
 	const off = socket.on("lobby", (/** @type {import("./types.js").Lobby} */ lobby) => {
 		const s = state(), opponents = lobby.opponents ?? [];
 		learn(opponents);
@@ -40,12 +41,14 @@ export function follow(page, state, suggest) {
 			if (!opponent) return note(t("start.none"));
 			remember(game, c);
 			const answer = await socket.send({ t: "play", terms, opponent: opponent.player });
-			if (answer.game) page.go(`/game/${answer.game}`);
-			else note(refusal(answer));
+			if (answer.game) {
+				if (!ended) page.go(`/game/${answer.game}`); // else the news of the page tell of it
+			} else note(refusal(answer));
 		});
 	});
 	void socket.follow("lobby", { t: "lobby", on: true });
 	return () => {
+		ended = true;
 		off();
 		socket.unfollow("lobby", { t: "lobby", on: false });
 	};

@@ -312,6 +312,7 @@ class Start {
 		this.#draw();
 		try {
 			await this.page.session();
+			if (this.#closed) return null;
 			const answer = await this.page.socket.send(request);
 			if (answer.code === "accepted" || answer.code === "duplicate") return answer;
 			note(refusal(answer));
@@ -329,19 +330,22 @@ class Start {
 		if (!bot || this.#starting) return;
 		remember(this.#game, c);
 		const answer = await this.#ask({ t: "play", terms, opponent: bot.player, ...(c.seat && { seat: c.seat }) });
-		if (answer?.game) this.page.go(`/game/${answer.game}`);
+		if (answer?.game && !this.#closed) this.page.go(`/game/${answer.game}`); // else the news of the page tell of it
 	}
 
 	async #invite() {
 		const c = this.#choice, terms = termsOf(this.#game, c);
 		remember(this.#game, c);
 		const answer = await this.#ask({ t: "invite", terms, ...(c.seat && { seat: c.seat }) });
-		if (answer?.token) this.#waitFor({ token: answer.token, url: answer.url, terms, expires: answer.expires ?? "" });
+		if (!answer?.token) return;
+		if (this.#closed) note(this.page.t("invite.made"));
+		else await this.#waitFor({ token: answer.token, url: answer.url, terms, expires: answer.expires ?? "" });
 	}
 
 	/** @param {import("./types.js").Waiting} waiting */
 	async #waitFor(waiting) {
 		const { wait } = await import("./invite.js");
+		if (this.#closed) return;
 		this.#ends.push(wait(this.root, this.page, waiting, this.#lobby?.mine ?? []));
 	}
 }

@@ -294,3 +294,35 @@ func TestScreenNotLoaded(t *testing.T) {
 func fetches(module string) string {
 	return fmt.Sprintf(`performance.getEntriesByType("resource").some(e => e.name.endsWith("/%s"))`, module)
 }
+
+// TestLateAnswers: an answer that comes when the person has opened a game meanwhile
+// leaves that on the screen, and a note tells of it.
+func TestLateAnswers(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "impatient", phone, network.at)
+	id := string(p.play(setup{game: "gomoku", seat: "first"}))
+	for _, c := range []struct{ tapped, told string }{
+		{"invite", `said.includes("The link for your friend is ready. It is on the start page.")`},
+		{"play", visible(`[data-news]:not([href="/game/` + id + `"])`)},
+	} {
+		p.open("/")
+		p.connected()
+		p.see(`[data-mine="` + id + `"] a`)
+		p.see(act("play"))
+		p.settledRequests() // the game's modules are there
+		p.hear()
+		network.setCut(true)
+		p.await(state + ` === "lost"`)
+		p.tap(act(c.tapped))
+		p.tap(`[data-mine="` + id + `"] a`)
+		p.await(`location.pathname === "/game/` + id + `"`)
+		network.setCut(false)
+		p.await(c.told)
+		p.see(`.board svg`)
+		if path := p.path(); path != "/game/"+id || p.sees(`input[data-link]`) {
+			t.Errorf("after %s: at %s", c.tapped, path)
+		}
+	}
+}
