@@ -13,6 +13,7 @@ import { Socket } from "./socket.js";
 const root = document.documentElement;
 const main = /** @type {HTMLElement} */ (document.getElementById("app"));
 const socket = new Socket();
+const guestWithin = 20000; // milliseconds that making a guest may take
 
 /** @type {Screen|null} */
 let screen = null;
@@ -75,7 +76,7 @@ function connect() {
 	connected = true;
 }
 
-/** show opens the screen of the address, if the script makes it. */
+/** show opens the screen of the address; false if the server has written the page. */
 async function show() {
 	if (!routes.some(([form]) => form.test(location.pathname))) return false;
 	if ((await turnTo(location.pathname)) === false && screen) history.replaceState(null, "", address);
@@ -143,13 +144,20 @@ function person(is) {
 	}
 }
 
-/** session makes a guest of a visitor without a session, on a new socket that knows it. */
+/** @type {Promise<void>|undefined} of the guest that is being made */
+let guest;
+
+/** session makes a guest of a visitor without a session, one for all who ask at the same time. */
 async function session() {
-	if (socket.welcome?.player) return;
-	const answer = await fetch("/api/session", { method: "POST" });
-	if (!answer.ok) {
-		const refusal = await answer.json().catch(() => ({ code: "unavailable" }));
-		throw new Refused(refusal.code);
+	if (!socket.welcome?.player) await (guest ??= makeGuest().finally(() => (guest = undefined)));
+}
+
+/** makeGuest makes a guest, on a new socket that knows it. */
+async function makeGuest() {
+	const answer = await fetch("/api/session", { method: "POST", signal: AbortSignal.timeout(guestWithin) }).catch(() => null);
+	if (!answer?.ok) {
+		const refusal = await answer?.json().catch(() => null);
+		throw new Refused(refusal?.code ?? "unavailable");
 	}
 	const known = new Promise((/** @type {(v?: any) => void} */ done) => {
 		const off = socket.on("welcome", (m) => m.player && (off(), done()));

@@ -70,6 +70,14 @@ func TestLadder(t *testing.T) {
 	ann.choice(`select[name="ladder"]`, eval[string](ann.tab, `document.querySelectorAll('select[name="ladder"] option')[1].value`))
 	ann.fits("start")
 	ann.picture("ladder-offer")
+	eval[any](ann.tab, `void (window.guests = 0, (f => window.fetch = (...a) => { if (a[0] === "/api/session") guests++; return f(...a); })(fetch),
+		[1, 2].forEach(() => document.querySelector('[data-act="ladder"]').click()))`)
+	ann.see(waits)
+	if n := eval[int](ann.tab, `guests`); n != 1 {
+		t.Errorf("two taps of a new visitor make %d guests", n)
+	}
+	ann.tap(act("ladder-leave"))
+	ann.see(act("ladder"))
 	ann.ladder("gomoku") // with the usual rules
 	ann.fits("waiting")
 	if text := eval[string](ann.tab, `document.querySelector("[data-ladder]").textContent`); !contains(text, "Gomoku", "Freestyle", "30 min + 20 s", "Waiting for an opponent", "Nobody else") {

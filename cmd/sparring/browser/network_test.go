@@ -326,3 +326,23 @@ func TestLateAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestGuestWithoutConnection: a new visitor without a connection is told that no game
+// begins, and one does once it is back.
+func TestGuestWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "visitor", phone, network.at)
+	p.open("/")
+	p.connected()
+	p.see(`.about [data-elo]`)
+	p.hear()
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	p.tap(act("play"))
+	p.heard(unavailable)
+	network.setCut(false)
+	p.connected()
+	p.tapUntil(act("play"), inGame)
+}
