@@ -85,7 +85,7 @@ func (q playerRequest) serve(r *referee) {
 	case q.Chat != nil:
 		var to protocol.PlayerID
 		if to, ans = r.game.Chat(q.Player, *q.Chat, now); to != "" {
-			r.a.server.Notify(to, protocol.Notice{Kind: protocol.NoticeChat, Game: r.id, From: q.Player, Text: q.Chat.Text})
+			r.a.server.Notify(to, protocol.Notice{Kind: protocol.NoticeChat, ID: q.Chat.ID, Game: r.id, From: q.Player, Text: q.Chat.Text})
 		}
 	}
 	if event == nil && !r.owns() {

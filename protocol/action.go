@@ -95,6 +95,7 @@ type Notice struct {
 	V      int           `json:"v"`
 	To     string        `json:"to"` // the subject of this message; see State
 	Kind   NoticeKind    `json:"kind"`
+	ID     string        `json:"id,omitempty"` // of a chat message: that of the sender's request
 	Game   GameID        `json:"game,omitempty"`
 	From   PlayerID      `json:"from,omitempty"`
 	Reason DeclineReason `json:"reason,omitempty"`

@@ -3,10 +3,7 @@ package web
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/time/rate"
 
@@ -124,52 +121,6 @@ func (p *participant) negotiate(ctx context.Context, r Request, action protocol.
 			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Step: r.Step,
 		})
 	})
-}
-
-// maxChat is how many characters a message may have.
-const maxChat = 500
-
-// readable reports whether a message can be shown safely: it has no characters that
-// are not seen or that change how the text around them is read.
-func readable(text string) bool {
-	if len(text) > 16*maxChat || utf8.RuneCountInString(text) > maxChat || strings.TrimSpace(text) == "" {
-		return false
-	}
-	marks := 0
-	for _, r := range text {
-		switch {
-		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.Is(blank, r) && r < 0xfe00:
-			return false // IsGraphic excludes control and format characters, which bidi marks are
-		case unicode.IsMark(r):
-			if marks++; marks > 2 {
-				return false // would reach into the lines above
-			}
-		default:
-			marks = 0
-		}
-	}
-	return true
-}
-
-func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
-	p := t.here
-	if !readable(r.Text) {
-		return refused(protocol.Malformed, "text: want 1 to 500 visible characters")
-	}
-	if a, ok := allow(p.chats, "messages"); !ok {
-		return a
-	}
-	a := p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
-		if s.Holders[s.seat.Other()].Kind != protocol.Human {
-			return protocol.ActAnswer{}, protocol.Refuse(protocol.Denied, "the opponent does not read messages")
-		}
-		return p.client.SendChat(ctx, r.Game, protocol.ChatRequest{Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Text: r.Text})
-	})
-	if a.Code == "" || a.Code == protocol.Accepted || a.Code == protocol.Duplicate {
-		// The opponent gets it from the platform, the person's other tabs from here.
-		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: protocol.NoticeChat, Game: r.Game, From: p.id, Text: r.Text}})
-	}
-	return a
 }
 
 // name changes the display name.

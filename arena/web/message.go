@@ -19,7 +19,7 @@ import (
 //
 //	ping      is answered by "pong"
 //	lobby     on: follow the lobby; sends "lobby" now and after each change
-//	open      game: follow a game, as its player or a watcher; sends "state" now and after each change
+//	open      game: follow a game, as its player or a watcher; sends "state" now and after each change, and to a player the latest notices of kind "chat"
 //	close     game: stop following it
 //	play      terms, seat, opponent or pool: a challenge; the answer has the game's id
 //	withdraw  game: take back a challenge
@@ -242,7 +242,8 @@ type PastResult struct {
 
 // Notice is a notice of the protocol. Besides, a notice of kind "started" tells all
 // tabs of a person that a game of the person has begun, and one of kind "chat"
-// tells them what the person has written itself.
+// tells them what the person has written itself. Those of kind "chat" are sent again
+// when a page opens the game: drop one whose From and ID are known.
 type Notice struct {
 	T string `json:"t"` // "notice"
 	protocol.Notice

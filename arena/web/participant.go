@@ -61,6 +61,7 @@ type participant struct {
 	tokens    map[string]string // of own invitations, by hash
 	results   []PastResult
 	waiting   map[protocol.GameID]Waiting
+	lines     []Notice         // the latest chat messages of its games, see tellChat
 	expects   bool             // has an open invitation or offer; see agreements.expecting
 	seeking   *seeking         // nil unless it waits for a game of the ladder
 	stopped   time.Time        // when it ceased to
@@ -368,6 +369,9 @@ func (p *participant) notice(n protocol.Notice) {
 		p.forgetChallenge(n.Game)
 	case protocol.NoticeReleased:
 		p.released(n.Game)
+	case protocol.NoticeChat:
+		p.tellChat(n)
+		return
 	}
 	p.tell(Notice{T: "notice", Notice: n})
 }

@@ -132,9 +132,12 @@ func (x *table) load(ctx context.Context, t *tab) Answer {
 	}
 	x.feed(t)
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.shown != nil && x.tabs[t] {
 		x.sendTo(t, nil)
+	}
+	x.mu.Unlock()
+	if t.here != nil {
+		t.here.tellChatAgain(t, x.id)
 	}
 	return Answer{Game: x.id}
 }

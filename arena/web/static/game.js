@@ -52,6 +52,9 @@ class Game {
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#closed = false;
+	#open = false; // what was said before has come
+	/** @type {import("./types.js").Notice[]} chat that has come before the board */
+	#said = [];
 	#hinted = false;
 	#withdrew = ""; // the kind of the own offer that was taken back here
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
@@ -95,6 +98,7 @@ class Game {
 
 	/** @param {import("./types.js").Answer} answer to the request to open the game */
 	#opened(answer) {
+		this.#open = true;
 		if (this.state || this.#closed) return;
 		if (answer.code === "accepted" || answer.code === "duplicate") {
 			this.cancel.hidden = !this.page.me?.player;
@@ -107,7 +111,7 @@ class Game {
 
 	/** @param {import("./types.js").Notice} n */
 	#notice(n) {
-		if (n.kind === "chat") return this.sheet?.chat(this.state, n.from ?? "", n.text ?? "");
+		if (n.kind === "chat") return this.sheet ? this.sheet.chat(this.state, n, !this.#open) : this.#said.push(n);
 		if (this.state) return;
 		const text = n.kind === "declined" ? `declined.${n.reason}` : `game.notice_${n.kind}`;
 		put(this.message, this.t(has(text) ? text : "game.waiting"));
@@ -149,9 +153,10 @@ class Game {
 		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
 		this.sheet = new Sheet(t, {
 			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
-			say: async (text) => (await this.#send({ t: "chat", text })).code === "accepted", // it comes back as a notice, to all tabs
+			say: async (text) => ["accepted", "duplicate"].includes((await this.#send({ t: "chat", text })).code), // it comes back as a notice, to all tabs
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
+		for (const n of this.#said.splice(0)) this.sheet.chat(s, n, true);
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));

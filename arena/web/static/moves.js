@@ -36,6 +36,9 @@ export function typed(view, text) {
 
 /** Sheet is that side of the screen. */
 export class Sheet {
+	/** @type {Set<string>} chat messages that are shown: a new socket tells the latest again */
+	#heard = new Set();
+
 	/**
 	 * @param {import("./types.js").Translate} t
 	 * @param {{step: (ply: number) => void, type: (text: string) => Promise<boolean>, say: (text: string) => Promise<boolean>, opener: () => HTMLElement|null|undefined, url: string, me: () => string}} game
@@ -100,12 +103,15 @@ export class Sheet {
 		this.words.value = "";
 	}
 
-	/** chat adds what a player has said. @param {State|null} state @param {string} from @param {string} text */
-	chat(state, from, text) {
+	/** chat adds what a player has said, once. @param {State|null} state @param {import("./types.js").Notice} said @param {boolean} earlier before the page was opened */
+	chat(state, { id, from = "", text = "" }, earlier) {
+		const known = `${from} ${id}`;
+		if (id && this.#heard.has(known)) return;
+		this.#heard.add(known);
 		const holder = state?.holders.find((x) => x.player === from), name = holder ? nameOf(holder) : from;
 		this.said.append(h("li", null, h("b", null, name), text));
 		this.said.scrollTop = this.said.scrollHeight;
 		this.talk.hidden = false;
-		if (from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`${name}: ${text}`);
+		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`${name}: ${text}`);
 	}
 }

@@ -254,6 +254,52 @@ func TestChat(t *testing.T) {
 	f.ann.await(`!document.querySelector("[data-review]") && document.documentElement.dataset.turn === "first"`)
 }
 
+// lines is an expression: the messages that the page shows, in order.
+const lines = `[...document.querySelectorAll(".chat li")].map(e => e.lastChild.textContent).join(" ")`
+
+// TestChatWithoutConnection: what one says while the other has no connection, and what
+// the other writes then, both read once. It is there when the page is loaded again.
+func TestChatWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", desktop, w.at).tab, bob: newPerson(t, "bob", desktop, network.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	say := func(p *tab, text string) {
+		t.Helper()
+		p.see(`input[name="chat"]`)
+		p.set(`input[name="chat"]`, text)
+		p.tap(act("chat"))
+	}
+	read := func(want string) {
+		t.Helper()
+		for _, p := range []*tab{f.ann, f.bob} {
+			p.await(lines + ` === ` + quote(want))
+		}
+	}
+	say(f.ann, "one")
+	read("one")
+	network.setCut(true)
+	f.bob.await(state + ` === "lost"`)
+	say(f.ann, "two")
+	f.ann.await(lines + ` === "one two"`)
+	say(f.bob, "three")
+	network.setCut(false)
+	read("one two three")
+	f.bob.await(`document.querySelector('input[name="chat"]').value === ""`)
+
+	network.down.stall(true)
+	say(f.bob, "four")
+	f.ann.await(lines + ` === "one two three four"`)
+	network.setCut(true)
+	network.down.stall(false)
+	network.setCut(false)
+	read("one two three four")
+
+	f.bob.open("/game/" + string(f.game))
+	read("one two three four")
+}
+
 // TestDeclined: an offer comes into sight on a phone whose sheet is open, and who made
 // it is told that it was declined.
 func TestDeclined(t *testing.T) {

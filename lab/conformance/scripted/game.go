@@ -427,7 +427,7 @@ func (p *Platform) apply(g *Game, q protocol.GameRequest, seat game.Seat) (ans p
 	case q.Chat != nil:
 		g.Chats = append(g.Chats, q.Chat.Text)
 		if other := g.Holders[seat.Other()].Player; other != Script {
-			p.notify(other, protocol.Notice{Kind: protocol.NoticeChat, Game: g.Game, From: q.Player, Text: q.Chat.Text})
+			p.notify(other, protocol.Notice{Kind: protocol.NoticeChat, ID: q.Chat.ID, Game: g.Game, From: q.Player, Text: q.Chat.Text})
 		}
 		return ans
 	}

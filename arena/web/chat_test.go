@@ -1,0 +1,88 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"sparring/arena/arenatest"
+	"sparring/protocol"
+)
+
+// chat returns what the page was told in a game, in order, without repetitions; p.mu is
+// held.
+func (p *socketPage) chat(g protocol.GameID) (texts []string) {
+	known := map[string]bool{}
+	for _, n := range p.notices {
+		if n.Kind == protocol.NoticeChat && n.Game == g && !known[string(n.From)+n.ID] {
+			known[string(n.From)+n.ID] = true
+			texts = append(texts, n.Text)
+		}
+	}
+	return texts
+}
+
+// reads waits until the page was told these messages, and no others.
+func (p *socketPage) reads(g protocol.GameID, want ...string) {
+	p.t.Helper()
+	var got []string
+	defer func() {
+		if p.t.Failed() {
+			p.t.Logf("told: %q", got)
+		}
+	}()
+	p.until(fmt.Sprintf("the chat %q", want), func() bool { got = p.chat(g); return slices.Equal(got, want) })
+}
+
+// TestChatAgain: a page that was away while something was said, by its own person or
+// by the other, is told so when it is back. Spectators are not, and other games have
+// other messages.
+func TestChatAgain(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), nil)
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	casual := terms(t, "gomoku/freestyle-15", "300+2")
+	other, g := befriend(t, ann, ben, casual), befriend(t, ann, ben, casual)
+	say := func(p *socketPage, g protocol.GameID, text string) {
+		p.t.Helper()
+		p.want(Request{T: "chat", Game: g, Text: text})
+	}
+	say(ben, other, "elsewhere")
+	say(ben, g, "one")
+	ann.reads(g, "one")
+
+	ann.close()
+	say(ben, g, "two")
+	ben.reads(g, "one", "two")
+	ann = openPage(t, gw, human("ann"))
+	ann.want(Request{T: "open", Game: g})
+	ann.reads(g, "one", "two")
+	ann.reads(other)
+
+	// Hers is written, and its answer lost with the connection.
+	say(ann, g, "three")
+	ann.close()
+	ann = openPage(t, gw, human("ann"))
+	ann.want(Request{T: "open", Game: g})
+	ann.reads(g, "one", "two", "three")
+	ben.reads(g, "one", "two", "three")
+
+	eve := openPage(t, gw, human("eve"))
+	eve.want(Request{T: "open", Game: g})
+	eve.state(g, "for her", plies(0))
+	say(ben, g, "four")
+	ann.reads(g, "one", "two", "three", "four")
+	eve.want(Request{T: "open", Game: g})
+	eve.reads(g)
+
+	p := gw.participant(human("ann"), "")
+	for i := range 2 * keptLines {
+		p.tellChat(protocol.Notice{Kind: protocol.NoticeChat, Game: g, From: human("ben"), ID: fmt.Sprint(i)})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.lines); n != keptLines {
+		t.Errorf("%d messages are kept, want %d", n, keptLines)
+	}
+}
