@@ -88,9 +88,15 @@ func meanHistory(t *[2][]int16, s *[2]uint16) int32 {
 	return (int32(t[0][s[0]]) + int32(t[1][s[1]])) / 2
 }
 
+// addHistory adds a bonus to a move's two scores. A table of one slot is that of a game
+// without slots of this kind and stays zero: all moves would share its score, which
+// only told how often moves cut off.
 func addHistory(t *[2][]int16, s *[2]uint16, bonus int32) {
-	gravitate(&t[0][s[0]], bonus, historyMax)
-	gravitate(&t[1][s[1]], bonus, historyMax)
+	for kind := range t {
+		if len(t[kind]) > 1 {
+			gravitate(&t[kind][s[kind]], bonus, historyMax)
+		}
+	}
 }
 
 // continuationRow has the scores of all moves after the one that was played

@@ -175,6 +175,21 @@ func TestBestOrder(t *testing.T) {
 	}
 }
 
+// A game without slots of the second kind has one, which all its moves have in common:
+// what is learnt of a move stays with it.
+func TestOneSlotForAllMoves(t *testing.T) {
+	w := workerFor(Params{HistorySize: [2]int{4, 1}, On: Switches{History: true}})
+	r := w.moveHistory(0)
+	for range 20 {
+		r.add(&[2]uint16{2, 0}, 1000)
+	}
+	for slot := range uint16(4) {
+		if got := r.score(&ScoredMove{HistoryIndex: [2]uint16{slot, 0}}); (got > 0) != (slot == 2) || got < 0 {
+			t.Errorf("slot %d: score %d", slot, got)
+		}
+	}
+}
+
 // With policy a move that is found has history in its Order, as those of a batch
 // have.
 func TestFoundHistory(t *testing.T) {
