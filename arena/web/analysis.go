@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/game"
 	"sparring/protocol"
 	"sparring/record/review"
 )
@@ -328,6 +329,9 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 	if no, ok := a.mayLearn(t.ID, v.terms.Game); !ok {
 		return no
 	}
+	if v.sameAsRated() {
+		return sameNow
+	}
 	best, ok := v.best(r.Ply)
 	if !ok {
 		return Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "this position was not reviewed"}
@@ -351,6 +355,9 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 	after := pos.Clone()
 	if err := after.Play(m); err != nil {
 		return refused(protocol.Illegal, "the rules refuse this move")
+	}
+	if a.sameAsRated(v.id, v.terms.Game, game.KeyText(after.Key())) { // the answer would be a move in that game
+		return denied(reasonSame, "the move leads to a position of a rated or strict game under way")
 	}
 	if out := after.Outcome(); out.Over() {
 		tell(max(0, best.chance-review.ChanceOf(out, pos.Turn())), nil)

@@ -8,6 +8,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/record/review"
 )
 
 // No engine helps in a rated or strict game, nor its players elsewhere in a game
@@ -71,38 +72,65 @@ func TestNoHelpInRatedGames(t *testing.T) {
 	}
 }
 
-// The position of a rated game under way gets no hint in anybody's game.
+// longGame has enough moves that their position is not one of an opening.
+var longGame = []string{"h8", "a1", "h9", "b1", "i8", "c1", "i9", "e1", "j10", "f1"}
+
+// playLong plays the moves in a game of a person against the bot.
+func playLong(t testing.TB, g *gateway, b *bot, name string, rated bool, moves ...string) (*socketPage, protocol.GameID) {
+	t.Helper()
+	inOrder(b, moves...)
+	p := openPage(t, g, human(name))
+	want := terms(t, "gomoku/freestyle-15", "300+2")
+	want.Rated = rated
+	id := begin(t, p, want)
+	for ply := 0; ply < len(moves); ply += 2 {
+		p.move(id, ply, moves[ply])
+		p.state(id, "the answer", plies(ply+2))
+	}
+	return p, id
+}
+
+// The position of a rated game under way gets no hint in anybody's game, nor a try in
+// one that was reviewed before.
 func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	t.Parallel()
 	srv, g := analysed(t, nil)
 	b := joinBot(t, srv, "hare", protocol.Hello{})
-	moves := []string{"h8", "a1", "h9", "b1", "i8", "c1", "i9", "e1", "j10", "f1"}
-	inOrder(b, moves...)
-	evenOracle(t).join(srv, "gomoku")
-	play := func(name string, rated bool) (*socketPage, protocol.GameID) {
-		p := openPage(t, g, human(name))
-		want := terms(t, "gomoku/freestyle-15", "300+2")
-		want.Rated = rated
-		id := begin(t, p, want)
-		for ply := 0; ply < len(moves); ply += 2 {
-			p.move(id, ply, moves[ply])
-			p.state(id, "the answer", plies(ply+2))
-		}
+	moves := longGame
+	o := evenOracle(t)
+	o.join(srv, "gomoku")
+	reviewed := func(name string, moves ...string) (*socketPage, protocol.GameID) {
+		p, id := playLong(t, g, b, name, false, moves...)
+		p.want(Request{T: "resign", Game: id})
+		p.state(id, "the end", finished)
+		p.want(Request{T: "review", Game: id})
+		p.reviewed(id)
 		return p, id
 	}
-	dora, reviewed := play("dora", false)
-	dora.want(Request{T: "resign", Game: reviewed})
-	dora.state(reviewed, "the end", finished)
-	dora.want(Request{T: "review", Game: reviewed})
-	dora.reviewed(reviewed)
-	ann, rated := play("ann", true)
-	bob, casual := play("bob", false)
-	if a := bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
-		t.Errorf("%+v", a)
+	dora, through := reviewed("dora", append(slices.Clone(moves), "m1", "m2")...)
+	evan, past := reviewed("evan", append(slices.Clone(moves[:9]), "g1")...)
+	asked := o.count()
+	ann, rated := playLong(t, g, b, "ann", true, moves...)
+	same := func(p *socketPage, r Request) {
+		t.Helper()
+		if a := p.ask(r); a.Code != protocol.Denied || a.Reason != reasonSame {
+			t.Errorf("%+v: %+v", r, a)
+		}
 	}
-	if a := dora.ask(Request{T: "review", Game: reviewed}); a.Code != protocol.Denied || a.Reason != reasonSame {
-		t.Errorf("a review of before: %+v", a)
+	gametest.Eventually(t, "the gateway knows the moves", func() bool {
+		return slices.ContainsFunc(g.arena.Running(), func(e protocol.Event) bool { return e.Game == rated && len(e.Moves) == len(moves) })
+	})
+	same(dora, Request{T: "review", Game: through})
+	same(dora, Request{T: "try", Game: through, Ply: len(moves), Move: "k11"})
+	same(dora, Request{T: "try", Game: through, Ply: len(moves), Move: "o15"}) // the best one needs no search
+	same(evan, Request{T: "try", Game: past, Ply: len(moves) - 1, Move: moves[len(moves)-1]})
+	evan.want(Request{T: "try", Game: past, Ply: len(moves) - 1, Move: "k11"})
+	evan.until("the judgment of another move", func() bool { return len(evan.tried) == 1 })
+	if n := o.count() - asked; n != 1 {
+		t.Errorf("%d searches, want one", n)
 	}
+	bob, casual := playLong(t, g, b, "bob", false, moves...)
+	same(bob, Request{T: "hint", Game: casual, Ply: len(moves), Level: 1})
 	// Nor as a start position, under other rules, or in a review.
 	rules, err := catalog.Rules("gomoku/freestyle-15")
 	if err != nil {
@@ -131,6 +159,44 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	gametest.Eventually(t, "a hint after the rated game", func() bool {
 		return bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}).Code == protocol.Accepted
 	})
+}
+
+// A review under way stops for all its readers when a rated game comes to one of its
+// positions.
+func TestReviewStopsAtThePositionOfARatedGame(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, nil)
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	dora, id := playLong(t, g, b, "dora", false, longGame...)
+	dora.want(Request{T: "resign", Game: id})
+	dora.state(id, "the end", finished)
+	dora.want(Request{T: "review", Game: id})
+	ann, rated := playLong(t, g, b, "ann", true, longGame...)
+	gametest.Eventually(t, "the gateway knows the moves", func() bool {
+		return slices.ContainsFunc(g.arena.Running(), func(e protocol.Event) bool { return e.Game == rated && len(e.Moves) == len(longGame) })
+	})
+	close(o.hold)
+	dora.until("the end of the review", func() bool {
+		return slices.ContainsFunc(dora.reviews, func(r Review) bool { return r.Code != "" || r.Done > 0 })
+	})
+	gametest.Eventually(t, "the searches for nobody to end", func() bool { all, _, _ := g.analyses.underWay("", ""); return all == 0 })
+	dora.put(Request{T: "ping", N: 1})
+	dora.until("a pong", func() bool { return len(dora.pongs) == 1 })
+	for _, r := range dora.reviews {
+		if known := slices.ContainsFunc(r.Plies, func(p *review.Position) bool { return p != nil && p.Best != "" }); known || r.Done > 0 {
+			t.Errorf("the page was told %+v", r)
+		}
+	}
+	if last := dora.reviews[len(dora.reviews)-1]; last.Code != protocol.Denied {
+		t.Errorf("the page was told %+v last", last)
+	}
+	ann.want(Request{T: "resign", Game: rated})
+	ann.state(rated, "the end", finished)
+	gametest.Eventually(t, "the review after the rated game", func() bool { return dora.ask(Request{T: "review", Game: id}).Code == protocol.Accepted })
+	dora.reviewed(id)
 }
 
 // One person can't use up the analysts.

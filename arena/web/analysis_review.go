@@ -59,12 +59,18 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 
 var sameNow = denied(reasonSame, "a position of this game stands in a rated or strict game under way")
 
+// sameAsRated reports whether a position of the game stands in a rated or strict game
+// under way.
+func (v *gameReview) sameAsRated() bool {
+	return v.desk.sameAsRated(v.id, v.terms.Game, v.game.Keys()...)
+}
+
 // openReview returns the review of a game, a new one if there is none.
 func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
 	a.mu.Unlock()
-	if v != nil && a.sameAsRated(s.Game, s.Terms.Game, v.game.Keys()...) {
+	if v != nil && v.sameAsRated() {
 		return nil, sameNow
 	}
 	if v != nil && v.alive() {
@@ -84,7 +90,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 		}
 		v.by = t.ID
 	}
-	if a.sameAsRated(s.Game, s.Terms.Game, v.game.Keys()...) {
+	if v.sameAsRated() {
 		return nil, sameNow
 	}
 	if bounded(a.hourly["review"], t.ID) != nil {
@@ -240,7 +246,8 @@ func (v *gameReview) tellPages(stop context.CancelFunc, worked <-chan struct{}) 
 }
 
 // tell sends what has changed to all pages, but not to a person who has begun a
-// rated or strict game.
+// rated or strict game, and to nobody once such a game has come to a position of
+// this one: the pages are told that the review is broken off, and may ask again.
 func (v *gameReview) tell() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -249,15 +256,22 @@ func (v *gameReview) tell() {
 		return
 	}
 	v.changed, v.told = false, now
-	data, err := json.Marshal(v.message())
+	m, same := v.message(), v.sameAsRated()
+	if same {
+		m.Done, m.Plies, m.Code = 0, []*review.Position{}, sameNow.Code
+	}
+	data, err := json.Marshal(m)
 	if err != nil {
 		v.desk.hub.log.Error().Err(err).Msg("review not made")
 		return
 	}
 	for t := range v.tabs {
-		if _, ok := v.desk.mayLearn(t.ID, v.terms.Game); !ok {
+		_, ok := v.desk.mayLearn(t.ID, v.terms.Game)
+		if same || !ok {
 			delete(v.tabs, t)
 			v.left = time.Now()
+		}
+		if !ok {
 			continue
 		}
 		t.put("review "+string(v.id), data)

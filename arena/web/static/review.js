@@ -135,7 +135,7 @@ class Review {
 		this.progress.max = m.total;
 		this.progress.value = m.done;
 		this.progress.hidden = complete;
-		if (m.code) put(this.status, this.t("review.broken"));
+		if (m.code) put(this.status, this.t(m.code === "denied" ? "review.refused.same" : "review.broken"));
 		else put(this.status, complete ? this.t("review.complete") : this.t("review.progress", { n: m.done, of: m.total }));
 		this.element.dataset.complete = String(complete);
 		this.element.toggleAttribute("data-broken", !!m.code);
