@@ -23,6 +23,7 @@ import (
 //	invite.<hash>      invitation, by the hash of its token
 //	after.<game>       continuations of a finished game
 //	results.<player>   results against bots
+//	waiting.<player>   challenges that wait
 type agreements struct {
 	kv  jetstream.KeyValue
 	log zerolog.Logger
@@ -30,10 +31,13 @@ type agreements struct {
 	after func(protocol.GameID, continuations)
 	// invited is called when an invitation of a player has changed.
 	invited func(protocol.PlayerID)
+	// waiting is called with the challenges of a player when they have been stored.
+	waiting func(protocol.PlayerID, []Waiting)
 
-	mu      sync.Mutex
-	invites map[string]invitation           // by hash
-	offers  map[protocol.PlayerID]time.Time // until when the player's offers to continue are open
+	mu         sync.Mutex
+	invites    map[string]invitation           // by hash
+	offers     map[protocol.PlayerID]time.Time // until when the player's offers to continue are open
+	challenges map[protocol.PlayerID]challenges
 }
 
 // keepAgreements is how long an entry is kept after its last change. Invitations to
@@ -52,13 +56,14 @@ func openAgreements(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*a
 		return nil, err
 	}
 	return &agreements{kv: kv, log: log, invites: make(map[string]invitation), offers: make(map[protocol.PlayerID]time.Time),
-		after: func(protocol.GameID, continuations) {}, invited: func(protocol.PlayerID) {}}, nil
+		challenges: make(map[protocol.PlayerID]challenges), after: func(protocol.GameID, continuations) {},
+		invited: func(protocol.PlayerID) {}, waiting: func(protocol.PlayerID, []Waiting) {}}, nil
 }
 
 // run follows the changes that any gateway makes, until ctx ends.
 func (s *agreements) run(ctx context.Context) {
-	followChanges(ctx, s.log, "invitations", s.follows, func() (jetstream.KeyWatcher, error) {
-		return s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>"})
+	followChanges(ctx, s.log, "invitations and challenges", s.follows, func() (jetstream.KeyWatcher, error) {
+		return s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>", "waiting.>"})
 	})
 }
 
@@ -71,6 +76,10 @@ func (s *agreements) follows(entry jetstream.KeyValueEntry) {
 			s.noteOffers(c, time.Now())
 			s.after(protocol.GameID(g), c)
 		}
+	}
+	if id, ok := strings.CutPrefix(key, "waiting."); ok {
+		s.followsWaiting(protocol.PlayerID(id), entry.Value()) // without a value if it is erased
+		return
 	}
 	hash, ok := strings.CutPrefix(key, "invite.")
 	if !ok {
@@ -184,7 +193,7 @@ func (s *agreements) write(ctx context.Context, key string, data []byte, revisio
 
 // erase removes what is stored of a person.
 func (s *agreements) erase(ctx context.Context, id protocol.PlayerID) {
-	keys := []string{"results." + string(id)}
+	keys := []string{"results." + string(id), "waiting." + string(id)}
 	for hash := range s.invitesOf(id) {
 		keys = append(keys, "invite."+hash)
 	}

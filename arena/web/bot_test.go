@@ -14,7 +14,6 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // bot is a scripted player that accepts what it is offered and plays legal moves.
@@ -34,8 +33,13 @@ type bot struct {
 	wg     sync.WaitGroup
 }
 
+// players is a NATS server that players may connect to.
+type players interface {
+	Player(user string) protocol.Connection
+}
+
 // joinBot connects a bot and says hello.
-func joinBot(t testing.TB, srv *embedded.Server, id protocol.PlayerID, hello protocol.Hello) *bot {
+func joinBot(t testing.TB, srv players, id protocol.PlayerID, hello protocol.Hello) *bot {
 	t.Helper()
 	b := &bot{id: id, t: t, nc: arenatest.Connect(t, srv.Player(string(id))), rng: rand.New(rand.NewPCG(1, 2)), answer: protocol.Accept, free: 1000,
 		games: make(map[protocol.GameID]*nats.Subscription)}

@@ -103,18 +103,28 @@ func (b *bounds) keep(g *botGame, id protocol.GameID, expires time.Time) {
 	b.games[id] = g
 }
 
-// adopt counts the running games of a person who has come, unless they are counted
-// already: they began before this gateway did, or on another.
-func (h *hub) adopt(t *tab) {
-	b := h.bounds
+// adopt counts the running games of a person who has come, and those that it waits
+// for, unless they are counted already: they began before this gateway did, or on
+// another.
+func (h *hub) adopt(t *tab, waits []Waiting) {
+	expires := make(map[protocol.GameID]time.Time)
 	for g := range h.runningAgainstBots(t.ID) {
-		b.mu.Lock()
+		expires[g] = time.Time{}
+	}
+	for _, w := range waits {
+		if !w.Opponent.Person() {
+			expires[w.Game] = w.Expires
+		}
+	}
+	b := h.bounds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for g, at := range expires {
 		if b.games[g] == nil {
-			x := &botGame{address: t.address, player: t.ID, game: g}
+			x := &botGame{address: t.address, player: t.ID, game: g, expires: at}
 			b.add(x)
 			b.games[g] = x
 		}
-		b.mu.Unlock()
 	}
 }
 

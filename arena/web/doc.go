@@ -10,7 +10,7 @@
 //	sockets    socket.go, outbox.go  one for each tab, with what waits to be sent
 //	person     participant.go, act.go  the pulse of a person's seats; moves and other acts
 //	games      table.go  a game that somebody has open, shown to all who have
-//	lobby      lobby.go, results.go  opponents, own games, what waits
+//	lobby      lobby.go, waiting.go, results.go  opponents, own games, challenges that wait
 //	agreements agreements.go, invite.go, again.go  invitations, rematches, games from before the last move
 //	analyses   analysis.go, analysis_review.go, analysis_hint.go  hints and reviews
 package web

@@ -84,7 +84,7 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 	h.life, h.stop = context.WithCancel(context.Background())
 	h.lobbies = newLobbies(h)
 	people.onChange(h.changed)
-	agreed.after, agreed.invited = h.continued, h.lobbies.refresh
+	agreed.after, agreed.invited, agreed.waiting = h.continued, h.lobbies.refresh, h.learnWaiting
 	h.requests = map[string]handler{
 		"ping":     {serve: h.ping, anyone: true, atOnce: true},
 		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
@@ -211,12 +211,13 @@ func (h *hub) attach(t *tab) *participant {
 	if !ok {
 		return nil
 	}
-	if len(h.arena.RunningOf(p.id)) > 0 {
-		h.adopt(t)
-		p.wake()
-	}
 	if first {
 		h.beside(p.loadResults)
+		p.learnWaiting(h.agreements.waitingOf(p.id)) // what is stored later is told
+	}
+	if waits := p.waits(); len(waits) > 0 || len(h.arena.RunningOf(p.id)) > 0 {
+		h.adopt(t, waits)
+		p.wake()
 	}
 	return p
 }

@@ -256,22 +256,6 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 	}
 }
 
-// waits returns the person's challenges that wait.
-func (p *participant) waits() []Waiting {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var list []Waiting
-	for g, w := range p.waiting {
-		if time.Now().After(w.Expires) {
-			delete(p.waiting, g)
-			continue
-		}
-		list = append(list, w)
-	}
-	slices.SortFunc(list, func(x, y Waiting) int { return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game)) })
-	return list
-}
-
 func (p *participant) pastResults() []PastResult {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -318,12 +302,7 @@ func (p *participant) challenge(ctx context.Context, m protocol.ChallengeRequest
 	if err != nil {
 		return failed(err)
 	}
-	p.mu.Lock()
-	p.waiting[ans.Game] = Waiting{Game: ans.Game, Terms: m.Terms, Opponent: m.Opponent, Expires: ans.Expires}
-	p.mu.Unlock()
-	if _, _, err := p.hub.arena.Game(ctx, ans.Game); err == nil {
-		p.forgetChallenge(ans.Game) // the game was faster than the answer
-	}
+	p.noteWaiting(ctx, Waiting{Game: ans.Game, Terms: m.Terms, Opponent: m.Opponent, Expires: ans.Expires})
 	p.hub.lobbies.refresh(p.id)
 	return Answer{Code: ans.Code, Game: ans.Game, Expires: ans.Expires}
 }

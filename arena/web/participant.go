@@ -275,6 +275,7 @@ func (p *participant) needed(playing int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
+	p.dropExpired(now)
 	here := len(p.tabs) > 0 || now.Sub(p.left) < p.hub.grace
 	if now.Before(p.alone) || p.announced.something ||
 		here && (playing > 0 || len(p.waiting) > 0 || p.expects || p.seeking != nil || now.Before(p.until)) {
@@ -408,18 +409,4 @@ func (p *participant) event(e protocol.Event) {
 		p.wake()
 	}
 	p.hub.lobbies.refresh(p.id)
-}
-
-// waitsFor reports whether the game is a challenge of the person that waits.
-func (p *participant) waitsFor(g protocol.GameID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.waiting[g]
-	return ok
-}
-
-func (p *participant) forgetChallenge(g protocol.GameID) {
-	p.mu.Lock()
-	delete(p.waiting, g)
-	p.mu.Unlock()
 }

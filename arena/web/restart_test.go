@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -86,4 +87,50 @@ func TestNATSHangs(t *testing.T) {
 		}
 	}
 	ben.move(g, 3, "a2")
+}
+
+// TestWaitingChallengeFollowsThePerson: a challenge that waits for a busy bot is still
+// shown, and its game begins, when the person's page comes back through another arena,
+// after a restart, or to the same arena after it was away for a while.
+func TestWaitingChallengeFollowsThePerson(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"another arena", "another arena with a tab", "a restart", "away"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			srv := arenatest.StartServer(t, "", "hare")
+			gw := startGateway(t, srv, quick(), func(h *hub) { h.grace = 100 * time.Millisecond })
+			b := busyBot(t, srv)
+			next := gw
+			if how == "another arena" || how == "another arena with a tab" {
+				next = startGateway(t, srv, quick(), nil)
+			}
+			if how == "another arena with a tab" {
+				other := openPage(t, next, human("ann"))
+				other.want(Request{T: "lobby", On: true})
+			}
+			ann := openPage(t, gw, human("ann"))
+			g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
+			ann.want(Request{T: "open", Game: g})
+			switch how {
+			case "a restart":
+				gw.crash()
+				next = startGateway(t, srv, quick(), nil)
+			default:
+				ann.close()
+				if how != "another arena with a tab" {
+					gametest.Eventually(t, "the person to be announced no more", func() bool { return !gw.arena.Here(human("ann")) })
+				}
+			}
+			again := openPage(t, next, human("ann"))
+			again.want(Request{T: "lobby", On: true})
+			again.want(Request{T: "open", Game: g})
+			again.until("the challenge in the lobby", func() bool {
+				return again.lobby != nil && len(again.lobby.Waiting) == 1 && again.lobby.Waiting[0].Game == g
+			})
+			b.set(func(b *bot) { b.answer, b.free = protocol.Accept, 1000 })
+			again.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing && st.You != nil })
+			again.until("the end of the wait", func() bool { return len(again.lobby.Waiting) == 0 && len(again.lobby.Mine) == 1 })
+			gametest.Eventually(t, "nothing stored", func() bool { return len(storedWaiting(t, next, human("ann"))) == 0 })
+		})
+	}
 }

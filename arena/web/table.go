@@ -158,6 +158,9 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 			if found {
 				return Answer{}
 			}
+			if t.here != nil && t.here.waitsFor(x.id) {
+				break // a gateway that was just started has learnt of the challenge
+			}
 			sleep(ctx, 20*time.Millisecond)
 		}
 		e, seq, err = x.hub.arena.Game(ctx, x.id)

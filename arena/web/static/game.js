@@ -19,6 +19,7 @@ import { notation, onchange, settings, written } from "./settings.js";
 
 const dataset = document.documentElement.dataset;
 const again = 800; // milliseconds before a move that the platform could not take now is sent again
+const reopen = 3000; // milliseconds before the game is asked for again that could not be shown now
 
 /** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
 const surprising = new Set(["perpetual-check", "perpetual-chase", "repetition", "move-limit", "insufficient-material", "board-full", "forbidden"]);
@@ -72,7 +73,9 @@ class Game {
 		this.message = h("p", { role: "status", data: { waiting: "" } }, this.t("game.opening"));
 		this.cancel = h("button", { type: "button", hidden: true, data: { act: "withdraw" }, onclick: () => this.#withdraw() }, this.t("page.cancel"));
 		if (!served) root.className = "waiting";
-		if (!served) fill(root, h("h1.sr", null, this.t("page.name")), h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), this.message, this.cancel);
+		this.dots = h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+		this.back = h("a.button", { href: "/", hidden: true }, this.t("page.back"));
+		if (!served) fill(root, h("h1.sr", null, this.t("page.name")), this.dots, this.message, this.cancel, this.back);
 		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
 		on("state", (s) => s.game === id && this.#receive(s));
 		on("notice", (n) => n.game === id && this.#notice(n));
@@ -82,7 +85,11 @@ class Game {
 		document.addEventListener("keydown", key);
 		const timer = setInterval(() => this.#tick(), 100);
 		this.#ends.push(() => (document.removeEventListener("keydown", key), clearInterval(timer)));
-		page.socket.follow(`game ${id}`, { t: "open", game: id }).then((a) => this.#opened(a));
+		this.#follow();
+	}
+
+	#follow() {
+		this.page.socket.follow(`game ${this.id}`, { t: "open", game: this.id }, (a) => this.#opened(a));
 	}
 
 	get idle() {
@@ -96,17 +103,28 @@ class Game {
 		this.review?.close();
 	}
 
-	/** @param {import("./types.js").Answer} answer to the request to open the game */
+	/** @param {import("./types.js").Answer} answer to the request to open the game, of this socket */
 	#opened(answer) {
 		this.#open = true;
+		if (answer.code === "unavailable" || answer.code === "rate-limited") setTimeout(() => this.#closed || this.#follow(), reopen);
 		if (this.state || this.#closed) return;
-		if (answer.code === "accepted" || answer.code === "duplicate") {
-			this.cancel.hidden = !this.page.me?.player;
-			return put(this.message, this.t("game.waiting"));
-		}
-		this.root.querySelector(".dots")?.remove();
-		put(this.message, refusal(answer));
-		this.message.after(h("a.button", { href: "/" }, this.t("page.back")));
+		if (answer.code === "accepted" || answer.code === "duplicate") this.#waits(this.t("game.waiting"), !!this.page.me?.player);
+		else this.#gone(refusal(answer));
+	}
+
+	/** #waits says what the person waits for. @param {string} text @param {boolean} mine it may be withdrawn */
+	#waits(text, mine) {
+		put(this.message, text);
+		this.dots.hidden = false;
+		this.cancel.hidden = !mine;
+		this.back.hidden = true;
+	}
+
+	/** #gone says why there is no game. @param {string} text */
+	#gone(text) {
+		put(this.message, text);
+		this.dots.hidden = this.cancel.hidden = true;
+		this.back.hidden = false;
 	}
 
 	/** @param {import("./types.js").Notice} n */
@@ -114,12 +132,9 @@ class Game {
 		if (n.kind === "chat") return this.sheet ? this.sheet.chat(this.state, n, !this.#open) : this.#said.push(n);
 		if (this.state) return;
 		const text = n.kind === "declined" ? `declined.${n.reason}` : `game.notice_${n.kind}`;
-		put(this.message, this.t(has(text) ? text : "game.waiting"));
-		if (n.kind === "expired" || n.kind === "declined") {
-			this.root.querySelector(".dots")?.remove();
-			this.cancel.hidden = true;
-			this.message.after(h("a.button", { href: "/" }, this.t("page.back")));
-		} else this.cancel.hidden = false;
+		const said = this.t(has(text) ? text : "game.waiting");
+		if (n.kind === "expired" || n.kind === "declined") this.#gone(said);
+		else this.#waits(said, true);
 	}
 
 	async #withdraw() {

@@ -98,7 +98,7 @@ class Review {
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		addEventListener("keydown", key, { capture: true });
 		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }));
-		socket.follow(`review ${game.id}`, { t: "review", game: game.id }).then((/** @type {import("./types.js").Answer} */ a) => this.#asked(a));
+		socket.follow(`review ${game.id}`, { t: "review", game: game.id }, (a) => this.#asked(a));
 		void this.#show();
 		this.heading.focus();
 	}

@@ -48,7 +48,7 @@ export class Socket {
 	#listeners = new Map();
 	/** @type {Map<string, {message: Request, sent: number, done: (a: Answer) => void}>} */
 	#pending = new Map();
-	/** @type {Map<string, Request>} */
+	/** @type {Map<string, {request: Request, answered: (a: Answer) => void}>} */
 	#followed = new Map();
 
 	/** start connects, and keeps connected for as long as the page lives. */
@@ -92,11 +92,17 @@ export class Socket {
 	 * follow sends a request now and on each new socket, until unfollow.
 	 * @param {string} key
 	 * @param {Request} request
-	 * @returns {Promise<Answer>} of the first time
+	 * @param {(a: Answer) => void} [answered] is called with the answer of each time
 	 */
-	follow(key, request) {
-		this.#followed.set(key, request);
-		return this.send(request);
+	follow(key, request, answered = () => {}) {
+		this.#followed.set(key, { request, answered });
+		this.#sendFollowed(key);
+	}
+
+	/** @param {string} key */
+	#sendFollowed(key) {
+		const followed = this.#followed.get(key);
+		if (followed) void this.send(followed.request).then((a) => this.#followed.get(key) === followed && followed.answered(a));
 	}
 
 	/**
@@ -211,8 +217,8 @@ export class Socket {
 		this.time.sample(Date.parse(m.server_time), this.#made, now);
 		this.#ping(now);
 		const waiting = [...this.#pending.values()];
-		for (const request of this.#followed.values()) {
-			if (!waiting.some((p) => p.message.t === request.t && p.message.game === request.game)) this.send(request);
+		for (const [key, { request }] of this.#followed) {
+			if (!waiting.some((p) => p.message.t === request.t && p.message.game === request.game)) this.#sendFollowed(key);
 		}
 		for (const p of waiting) p.sent = 0;
 		this.#flush();

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -157,6 +159,78 @@ func TestArenaKilled(t *testing.T) {
 	}
 	if moves := watched.latest(t, id, p.tab).Moves; len(moves) < 3 || moves[2] != "b2d2" {
 		t.Errorf("played: %v", moves)
+	}
+}
+
+// TestArenaKilledWhileSomebodyWaits: a challenge that waits for a busy level survives a
+// restart of the arena, and the page says so if it does not.
+func TestArenaKilledWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "SPARRING_LEVELS=1")
+	quick, patient := newPerson(t, "quick", desktop, w.at), newPerson(t, "patient", phone, w.at)
+	wait := func(p *person) {
+		t.Helper()
+		p.setUp(setup{game: "gomoku", seat: "first"})
+		p.tapUntil(act("play"), `document.querySelector('main.waiting [data-act="withdraw"]:not([hidden])')`)
+	}
+	restart := func() {
+		t.Helper()
+		w.arena.kill()
+		for _, p := range []*person{quick, patient} {
+			p.await(state + ` !== "connected"`)
+		}
+		w.arena.start(t)
+		w.healthy(t)
+		for _, p := range []*person{quick, patient} {
+			p.connected()
+		}
+	}
+	quick.play(setup{game: "gomoku", seat: "first"})
+	wait(patient)
+	restart()
+	quick.tap(act("resign"))
+	quick.tap(act("yes-resign"))
+	patient.see(mayMove)
+
+	wait(quick)
+	w.forgetWaiting(t)
+	restart()
+	quick.await(`document.querySelector("main.waiting [data-waiting]").textContent === "There is no such game."`)
+	quick.see(`main.waiting a.button`)
+	if quick.sees(act("withdraw")) {
+		t.Error("what is gone can be withdrawn")
+	}
+}
+
+// forgetWaiting removes the stored challenges that wait.
+func (w *world) forgetWaiting(t testing.TB) {
+	t.Helper()
+	nc, err := protocol.Connect(w.nats.Platform())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "sparring_agreements")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := kv.ListKeysFiltered(t.Context(), "waiting.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for key := range keys.Keys() {
+		if err := kv.Purge(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n == 0 {
+		t.Error("no challenge is stored")
 	}
 }
 
