@@ -14,6 +14,7 @@ const (
 	paceActs       = "actions"
 	paceChats      = "messages"
 	paceHints      = "hints"
+	paceLookups    = "lookups"
 )
 
 // Reasons of refusals, which the page has sentences for.
@@ -47,6 +48,7 @@ func newBounds(l Limits) *bounds {
 		paces: map[string]*limiter[string]{
 			paceChallenges: newLimiter[string](l.Challenges), paceActs: newLimiter[string](l.Acts),
 			paceChats: newLimiter[string](l.Chats), paceHints: newLimiter[string](l.Hints),
+			paceLookups: newLimiter[string](l.Lookups),
 		},
 		perAddress: l.AddressGames, perPerson: l.PersonGames,
 		addresses: make(map[string]map[*botGame]bool), games: make(map[protocol.GameID]*botGame),

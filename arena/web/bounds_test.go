@@ -125,3 +125,72 @@ func TestPaceOfOneAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestLookupsOfOneAddress: one address gets only so many answers of the kinds that need
+// no session, whatever it asks. Its games go on, and another address is served.
+func TestLookupsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	const most = 30
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) {
+		l := plentiful()
+		l.Lookups = Rate{PerMinute: 0.01, Burst: most}
+		h.bounds = newBounds(l)
+	})
+	ann, ben := pageFrom(t, gw, "one", human("ann")), pageFrom(t, gw, "one", human("ben"))
+	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
+	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
+	why := Request{T: "why", Game: g, From: "h8"}
+	stranger := pageFrom(t, gw, "one", "")
+	served := 0
+	for range most + 1 {
+		if stranger.ask(why).Code == protocol.Accepted {
+			served++
+		}
+	}
+	if served == 0 || served > most {
+		t.Errorf("%d requests are served", served)
+	}
+	for _, r := range []Request{why, {T: "open", Game: g}, {T: "invited", Token: "nothing"}} {
+		for _, p := range []*socketPage{stranger, ann, pageFrom(t, gw, "one", "")} {
+			p.refuse(r, protocol.RateLimited)
+		}
+	}
+	far := pageFrom(t, gw, "two", "")
+	far.want(Request{T: "open", Game: g})
+	far.want(why)
+	ann.move(g, 2, "h9")
+	ben.move(g, 3, "b1")
+	for _, p := range []*socketPage{ann, ben, far} {
+		p.state(g, "the moves", plies(4))
+	}
+}
+
+// TestGamesOpenedAtOnce: a tab can't have more than a few games looked for at a time,
+// with a session or without.
+func TestGamesOpenedAtOnce(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), nil)
+	for _, id := range []protocol.PlayerID{"", human("ann")} {
+		p := openPage(t, gw, id)
+		p.untilTooManyAtOnce(Request{T: "open", Game: "nothing"})
+		gametest.Eventually(t, "room for another", func() bool { return p.ask(Request{T: "open", Game: "nothing"}).Code == protocol.NoGame })
+	}
+}
+
+// untilTooManyAtOnce sends requests that wait, until one is refused because too many do.
+func (p *socketPage) untilTooManyAtOnce(r Request) {
+	p.t.Helper()
+	gametest.Eventually(p.t, "too many "+r.T+" at once", func() bool {
+		var ids []string
+		for range 2 * requestsAtOnce {
+			ids = append(ids, p.put(r))
+		}
+		waits := func(id string) bool { return p.answers[id].ID == "" }
+		p.until("the answers to "+r.T, func() bool { return !slices.ContainsFunc(ids, waits) })
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.ContainsFunc(ids, func(id string) bool { return p.answers[id].Text == tooManyAtOnce.Text })
+	})
+}

@@ -88,13 +88,13 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 	h.requests = map[string]handler{
 		"ping":     {serve: h.ping, anyone: true, atOnce: true},
 		"lobby":    {serve: h.lobby, anyone: true, atOnce: true},
-		"open":     {serve: h.open, anyone: true, atOnce: true},
+		"open":     {serve: h.open, anyone: true, atOnce: true, pace: paceLookups},
 		"close":    {serve: h.close, anyone: true, atOnce: true},
 		"play":     {serve: h.play, pace: paceChallenges},
 		"withdraw": {serve: h.withdraw, pace: paceActs},
 		"invite":   {serve: h.invite, pace: paceChallenges},
 		"uninvite": {serve: h.uninvite, pace: paceActs},
-		"invited":  {serve: h.invited, anyone: true},
+		"invited":  {serve: h.invited, anyone: true, pace: paceLookups},
 		"join":     {serve: h.join, pace: paceChallenges},
 		"ladder":   {serve: h.ladder, atOnce: true, pace: paceActs},
 		"rematch":  {serve: h.rematch, pace: paceChallenges},
@@ -104,7 +104,7 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		"takeback": {serve: h.takeback, pace: paceActs},
 		"chat":     {serve: h.chat, pace: paceChats},
 		"name":     {serve: h.name, pace: paceActs},
-		"why":      {serve: h.why, anyone: true},
+		"why":      {serve: h.why, anyone: true, pace: paceLookups},
 	}
 	return h
 }
@@ -331,7 +331,7 @@ func (h *hub) serve(t *tab, data []byte) {
 			t.answer(r.ID, a)
 		}
 	case t.here == nil:
-		h.beside(func(ctx context.Context) { t.answer(r.ID, handler.serve(ctx, t, r)) })
+		t.beside(r.ID, func(ctx context.Context) Answer { return handler.serve(ctx, t, r) })
 	default:
 		t.here.once(t, r, handler)
 	}

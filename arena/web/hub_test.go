@@ -76,7 +76,7 @@ type gateway struct {
 func plentiful() Limits {
 	l := DefaultLimits()
 	plenty := Rate{PerMinute: 1e6, Burst: 1e6}
-	l.Challenges, l.Acts, l.Chats, l.Hints = plenty, plenty, plenty, plenty
+	l.Challenges, l.Acts, l.Chats, l.Hints, l.Lookups = plenty, plenty, plenty, plenty, plenty
 	l.AddressGames, l.PersonGames = 1e6, 1e6
 	return l
 }

@@ -32,9 +32,10 @@ type Limits struct {
 	Positions Rate
 	// Changes are those that a person makes to its name, sessions and links.
 	Changes Rate
-	// Challenges, moves and other Acts, Chats and Hints are those of an address, from
-	// all its sockets.
-	Challenges, Acts, Chats, Hints Rate
+	// Challenges, moves and other Acts, Chats, Hints and Lookups are those of an
+	// address, from all its sockets. Lookups are what needs no session and reads a game
+	// or an invitation.
+	Challenges, Acts, Chats, Hints, Lookups Rate
 	// AddressGames and PersonGames are the games against bots, running and waiting, of
 	// an address and of a person.
 	AddressGames, PersonGames int
@@ -52,6 +53,7 @@ func DefaultLimits() Limits {
 		Acts:       Rate{PerMinute: 6000, Burst: 1000},
 		Chats:      Rate{PerMinute: 240, Burst: 60},
 		Hints:      Rate{PerMinute: 60, Burst: 60},
+		Lookups:    Rate{PerMinute: 1200, Burst: 400}, // as many at once as an address has tabs, after a restart
 
 		AddressGames: 32, PersonGames: 8,
 	}

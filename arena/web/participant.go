@@ -31,7 +31,8 @@ const (
 	stayReady = 20 * time.Second
 	// rememberedAnswers is how many answers of a person are remembered.
 	rememberedAnswers = 32
-	// requestsAtOnce is how many requests of a person may wait for the platform.
+	// requestsAtOnce is how many requests of a person may wait for the platform, and how
+	// many of a tab that are not the person's: they need no session, or open games.
 	requestsAtOnce = 16
 )
 
@@ -162,6 +163,8 @@ func (p *participant) tell(message any) {
 	}
 }
 
+var tooManyAtOnce = refused(protocol.RateLimited, "too many requests at once")
+
 // once serves a request of the person and answers it on the socket that it came
 // from. If it is a repetition, it gets the answer of the first.
 func (p *participant) once(t *tab, r Request, handler handler) {
@@ -171,7 +174,7 @@ func (p *participant) once(t *tab, r Request, handler handler) {
 	case again:
 	case p.inFlight >= requestsAtOnce:
 		p.mu.Unlock()
-		t.answer(r.ID, refused(protocol.RateLimited, "too many requests at once"))
+		t.answer(r.ID, tooManyAtOnce)
 		return
 	default:
 		c = &call{done: make(chan struct{})}

@@ -71,6 +71,7 @@ func TestNATSHangs(t *testing.T) {
 	late := openPage(t, gw, "") // what is known is shown
 	late.want(Request{T: "open", Game: g})
 	late.state(g, "the game", plies(2))
+	late.untilTooManyAtOnce(Request{T: "invited", Token: "nothing"})
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	nats.Signal(syscall.SIGCONT)

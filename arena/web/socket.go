@@ -87,6 +87,8 @@ type tab struct {
 	heard  atomic.Int64 // when the page said something last, in nanoseconds since 1970
 	turns  []byte       // the latest Turns that was sent; of tellTurns
 
+	inFlight atomic.Int32 // requests that beside serves
+
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
 }
@@ -258,6 +260,21 @@ func (t *tab) put(key string, data []byte) {
 		t.out.close()
 		t.stop()
 	}
+}
+
+// beside answers a request in a goroutine. If too many of the tab wait already, it
+// refuses the request and returns false.
+func (t *tab) beside(id string, serve func(context.Context) Answer) bool {
+	if t.inFlight.Add(1) > requestsAtOnce {
+		t.inFlight.Add(-1)
+		t.answer(id, tooManyAtOnce)
+		return false
+	}
+	t.hub.beside(func(ctx context.Context) {
+		defer t.inFlight.Add(-1)
+		t.answer(id, serve(ctx))
+	})
+	return true
 }
 
 // refused returns the answer to a request that changes nothing.

@@ -471,20 +471,24 @@ func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
 	if x == nil && full {
 		return refused(protocol.RateLimited, "too many games are open in this tab")
 	}
-	if x == nil {
+	opens := x == nil
+	if opens {
 		x = h.follow(t, r.Game)
 		t.mu.Lock()
 		t.games[r.Game] = x
 		t.mu.Unlock()
 		h.lobbies.refresh(t.ID)
 	}
-	h.beside(func(ctx context.Context) {
+	served := t.beside(r.ID, func(ctx context.Context) Answer {
 		a := x.load(ctx, t)
 		if a.Code != "" {
 			t.unfollow(r.Game)
 		}
-		t.answer(r.ID, a)
+		return a
 	})
+	if opens && !served {
+		t.unfollow(r.Game)
+	}
 	return Answer{T: noAnswer}
 }
 
