@@ -102,6 +102,9 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "ended by   %s\n", strings.Join(parts, ", "))
 	fmt.Fprintf(b, "repetition %d of %d games ended by repetition\n", s.Repetitions, s.Games)
+	if s.Repeated > 0 {
+		fmt.Fprintf(b, "repeated   %d of %d games are move for move like others: the errors are too small\n", s.Repeated, s.Games)
+	}
 	fmt.Fprintf(b, "first seat %s, %.1f %%\n", s.First.wdl(), s.First.Percent())
 	if s.Stalls.Games > 0 {
 		fmt.Fprintf(b, "stalls     %s\n", s.Stalls.text(s.Players))

@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -19,14 +20,33 @@ type Standing struct {
 	// Repetitions counts the games that ended by repetition; under different
 	// repetition rules they might have continued.
 	Repetitions int
-	Reasons     map[game.Reason]int
-	First       Score // of the first seat
-	Stalls      Stalls
+	// Repeated counts the games that are move for move like an earlier one, between the
+	// same seats. They show nothing new, and the errors, which take every game for a
+	// new one, are too small.
+	Repeated int
+	Reasons  map[game.Reason]int
+	First    Score // of the first seat
+	Stalls   Stalls
 	// Results are the games in the order in which they were added, for what depends
 	// on their course.
 	Results []Result
 
-	open map[int]half // pairs with one finished game, by number
+	open   map[int]half        // pairs with one finished game, by number
+	played map[uint64]struct{} // hashes of the games so far: who sat where, and the moves
+}
+
+// seed is that of the hashes of courses, which never leave the process.
+var seed = maphash.MakeSeed()
+
+// courseOf returns the hash of who sat where in a game, and of all its moves.
+func courseOf(g *Game) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	fmt.Fprintln(&h, g.Match.Players, g.Position)
+	for i := range g.Plies {
+		fmt.Fprintln(&h, g.Plies[i].Move)
+	}
+	return h.Sum64()
 }
 
 // Result is a game as the statistics see it.
@@ -136,7 +156,7 @@ type half struct{ leg, halves int } // half points of the pairing's A
 
 // NewStanding returns the standing of a match without games.
 func NewStanding(t *Terms) *Standing {
-	s := &Standing{Terms: t, Reasons: map[game.Reason]int{}, open: map[int]half{}}
+	s := &Standing{Terms: t, Reasons: map[game.Reason]int{}, open: map[int]half{}, played: map[uint64]struct{}{}}
 	for _, name := range t.Names() {
 		s.Players = append(s.Players, Tally{Name: name, Faults: map[engine.FaultKind]int{}})
 	}
@@ -187,6 +207,11 @@ func (s *Standing) Add(g *Game) error {
 	s.Games++
 	s.Reasons[g.Reason]++
 	s.Stalls.add(&g.Match)
+	course := courseOf(g)
+	if _, again := s.played[course]; again {
+		s.Repeated++
+	}
+	s.played[course] = struct{}{}
 	switch g.Reason {
 	case game.Repetition, game.PerpetualCheck, game.PerpetualChase:
 		s.Repetitions++

@@ -23,8 +23,9 @@ type Finding struct {
 // differences that Verdict looks at.
 const significant = 2.58
 
-// More than one of manyStalls games with a stall are worth a word.
-const manyStalls = 10
+// More than one of manyStalls games with a stall are worth a word, and more than one of
+// manyRepeated games that are like others.
+const manyStalls, manyRepeated = 10, 10
 
 // fewGames is the number of games up to which Verdict says nothing about their kinds.
 const fewGames = 10
@@ -118,6 +119,9 @@ func (s *Standing) leader() Finding {
 func (s *Standing) besides() Finding {
 	if f, ok := s.faults(); ok {
 		return f
+	}
+	if manyRepeated*s.Repeated > s.Games {
+		return Finding{"verdict.repeated", []any{"n", s.Repeated, "games", s.Games}}
 	}
 	if manyStalls*s.Stalls.Games > s.Games {
 		return Finding{"verdict.stalls", []any{"n", s.Stalls.Games, "games", s.Games}}

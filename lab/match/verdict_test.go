@@ -20,7 +20,8 @@ type outcome struct {
 	fault  engine.FaultKind
 }
 
-// standingWith returns the standing of these games, two by two pairs.
+// standingWith returns the standing of these games, two by two pairs. All differ in their
+// last move.
 func standingWith(t *testing.T, all []outcome) *Standing {
 	t.Helper()
 	s := NewStanding(&Terms{Players: []string{"a", "b"}, Kind: RoundRobin})
@@ -28,6 +29,7 @@ func standingWith(t *testing.T, all []outcome) *Standing {
 		g := &Game{Match: Place{Pair: 1 + i/2, Leg: 1 + i%2, Players: [2]int{int(o.seat), 1 - int(o.seat)}}}
 		g.Result = [3]game.Result{game.WonBy(o.seat.Other()), game.Draw, game.WonBy(o.seat)}[o.halves]
 		g.Plies = append(g.Plies, make([]record.Ply, o.plies)...)
+		g.Plies[o.plies-1].Move = fmt.Sprint(i)
 		if o.fault != "" {
 			loser := o.seat
 			if o.halves == 2 {
@@ -138,6 +140,42 @@ func TestVerdictBesides(t *testing.T) {
 	timed[5].halves, timed[5].fault = 2, engine.FaultCrash
 	if got := standingWith(t, timed).Verdict(nil)[1]; got.Key != "verdict.faults" || got.Values[3] != 4 {
 		t.Errorf("four faults: %s", text(got))
+	}
+}
+
+// TestRepeatedGames: games that are move for move like others are counted, and said to
+// prove nothing once they are many. The same moves by the other player are another game.
+func TestRepeatedGames(t *testing.T) {
+	s := NewStanding(&Terms{Players: []string{"a", "b"}, Kind: RoundRobin})
+	for i, c := range []struct {
+		leg, first int // the player with the first seat
+		position   string
+		moves      string
+		repeated   int // so far
+	}{
+		{1, 0, "", "x y z", 0}, {2, 1, "", "x y z", 0},
+		{1, 0, "", "x y z", 1}, {2, 1, "", "x y", 1},
+		{1, 0, "p", "x y z", 1}, {2, 1, "", "xy z", 1},
+		{1, 0, "", "x y z w", 1}, {2, 1, "", "x y", 2},
+	} {
+		g := &Game{Match: Place{Pair: 1 + i/2, Leg: c.leg, Players: [2]int{c.first, 1 - c.first}}}
+		g.Result, g.Position = game.FirstWins, c.position
+		for _, m := range strings.Fields(c.moves) {
+			g.Plies = append(g.Plies, record.Ply{Move: m})
+		}
+		if err := s.Add(g); err != nil {
+			t.Fatal(err)
+		}
+		if s.Repeated != c.repeated {
+			t.Errorf("game %d: %d repeated, want %d", i+1, s.Repeated, c.repeated)
+		}
+	}
+	var b strings.Builder
+	if s.writeEnds(&b); !strings.Contains(b.String(), "repeated   2 of 8 games are move for move like others") {
+		t.Errorf("no line about them:\n%s", &b)
+	}
+	if got := s.Verdict(nil)[1]; got.Key != "verdict.repeated" || got.Values[1] != 2 || got.Values[3] != 8 {
+		t.Errorf("verdict %s", text(got))
 	}
 }
 
