@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,6 +144,52 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 		return st.Holders[game.Second].Instance == "b1" && st.Holders[game.Second].Epoch >= 2
 	})
 	bob.until(g, "the end", finished)
+}
+
+// A player who gives the seat back all the time is offered it again at once a few times,
+// and then only when it may take the seat: every offer that it accepts gives it the seat.
+func TestSeatGivenBackAllTheTime(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.OfferFor, cfg.HoldFor = patience, 2*patience
+	a := runArena(t, srv, cfg)
+	_, bob, g := still(t, srv, small(t, "600+5"))
+	var offers atomic.Int64
+	bob.set(func(p *player) {
+		accept := p.answer
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			if o.Kind == protocol.OfferSeat {
+				offers.Add(1)
+			}
+			return accept(o)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	const times = 6 // one more than without a pause
+	for n := range uint64(times) {
+		bob.until(g, "the seat", func(st protocol.State) bool {
+			h := st.Holders[game.Second]
+			return h.Instance == "b1" && h.Epoch == n+1
+		})
+		if _, err := bob.Leave(ctx, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bob.until(g, "the seat", func(st protocol.State) bool {
+		h := st.Holders[game.Second]
+		return h.Instance == "b1" && h.Epoch == times+1
+	})
+	taken := 0
+	for _, e := range whole(t, a.store, g) {
+		if e.Kind == protocol.EventSeat && e.Holders[game.Second].Instance != "" {
+			taken++
+		}
+	}
+	if n := int(offers.Load()); taken != times || n != times {
+		t.Errorf("the seat was offered %d times and taken %d times, want %d", n, taken, times)
+	}
 }
 
 func TestAbandoned(t *testing.T) {

@@ -56,8 +56,8 @@ func (r *referee) vacate(seat game.Seat, from protocol.InstanceID, why string, n
 
 // fill looks for an instance for a vacant seat.
 func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
-	if r.game.Over() {
-		return
+	if !r.game.Fillable(seat, now) {
+		return // an accepted offer would be in vain
 	}
 	if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
 		r.seat(seat, h.Epoch, id)

@@ -75,7 +75,7 @@ const (
 	ReasonTime      game.Reason = "time"      // the flag fell
 	ReasonAgreement game.Reason = "agreement" // draw agreed
 	ReasonNoStart   game.Reason = "no-start"  // aborted: a seat did not make its first move in time
-	ReasonAbandoned game.Reason = "abandoned" // no instance of the player took the vacant seat in time
+	ReasonAbandoned game.Reason = "abandoned" // the seat stayed vacant too long, or changed hands until the game's log was full
 	ReasonDispute   game.Reason = "dispute"   // void: player and platform disagree on the position
 	ReasonVoid      game.Reason = "void"      // void: ended by the platform, for the reason in Text
 	// Reasons why a player resigned whose engine failed; see ActRequest.Fault.

@@ -235,8 +235,11 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 		return nil, *g.refuse(now, protocol.NotOffered, "a takeback is already asked for")
 	case req.Step == protocol.StepOffer && g.plies(seat) == 0:
 		return nil, *g.refuse(now, protocol.Illegal, "there is no move to take back")
+	case req.Step == protocol.StepOffer && g.backPly[seat] == len(g.snap.Moves)+1:
+		return nil, *g.refuse(now, protocol.RateLimited, "only one takeback request per move")
 	case req.Step == protocol.StepOffer:
 		g.snap.TakebackBy = &seat
+		g.backPly[seat] = len(g.snap.Moves) + 1
 	case req.Step == protocol.StepDecline:
 		g.snap.TakebackBy = nil
 	default:
@@ -249,7 +252,7 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 		}
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
-		g.drawPly = [2]int{}
+		g.drawPly, g.backPly = [2]int{}, [2]int{}
 		g.accept(p, req.ID, protocol.ActAnswer{})
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}

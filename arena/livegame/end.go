@@ -39,15 +39,35 @@ func (g *Game) flagged(seat game.Seat, request string, now time.Time, refusal *p
 // rather than lost.
 func (g *Game) Started() bool { return g.moved(game.First) && g.moved(game.Second) }
 
-// full voids the game when its log has just enough room left for that. Events that could
-// not be stored count as well: they are kept in memory, for the record.
+// full ends the game when its log has just enough room left for that. Events that could
+// not be stored count as well: they are kept in memory, for the record. The game is void,
+// unless a seat was vacated and taken so often that this fills most of the log: its
+// player must not get away with that.
 func (g *Game) full(now time.Time) *protocol.Event {
 	if int(g.index+g.unkept)+reserve < g.policy.LogLimit {
 		return nil
 	}
+	for i, h := range g.snap.Holders {
+		if h.Epoch <= uint64(g.policy.LogLimit/4) { // it rises once for two entries
+			continue
+		}
+		seat := game.Seat(i)
+		e, _ := g.end(g.abandoned(seat), &seat, "", now, "the seat changed hands until the game's log was full",
+			g.refuse(now, protocol.Over, "abandoned: a seat changed hands until the game's log was full"))
+		return e
+	}
 	e, _ := g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, "the game's log is full",
 		g.refuse(now, protocol.Over, "void: the game's log is full"))
 	return e
+}
+
+// abandoned is the outcome when the player of a seat has abandoned the game.
+func (g *Game) abandoned(seat game.Seat) game.Outcome {
+	o := game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonAbandoned}
+	if !g.Started() {
+		o.Result = game.Undecided
+	}
+	return o
 }
 
 // Halt charges the clocks up to now and stops them for a planned change of
@@ -134,17 +154,24 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 	return e
 }
 
+// Fillable reports whether Seat may give a seat to an instance now, or whether it has
+// changed hands too often lately.
+func (g *Game) Fillable(seat game.Seat, now time.Time) bool {
+	return !g.Over() && g.refills[seat].TokensAt(now) >= 1
+}
+
 // Seat gives a vacant seat to an instance of its player, or one that the player
-// keeps to another of its instances. It returns nil if the seat is held or its epoch
-// is no longer that of the offer.
+// keeps to another of its instances. It returns nil if the seat is held, its epoch
+// is no longer that of the offer, or it is not [Game.Fillable].
 func (g *Game) Seat(seat game.Seat, epoch uint64, instance protocol.InstanceID, build string, now time.Time) *protocol.Event {
 	h := &g.snap.Holders[seat]
-	if g.Over() || h.Instance != "" && !g.Keeps(seat) || h.Epoch != epoch {
+	if g.Over() || h.Instance != "" && !g.Keeps(seat) || h.Epoch != epoch || !g.Fillable(seat, now) {
 		return nil
 	}
 	if e := g.full(now); e != nil {
 		return e
 	}
+	g.refills[seat].AllowN(now, 1)
 	if h.Instance != "" {
 		h.Epoch++
 	}
@@ -204,12 +231,8 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		if since.IsZero() || now.Before(since.Add(g.limits.forfeit)) {
 			continue
 		}
-		o := game.Outcome{Result: game.WonBy(game.Seat(seat).Other()), Reason: protocol.ReasonAbandoned}
-		if !g.Started() {
-			o.Result = game.Undecided
-		}
 		s := game.Seat(seat)
-		e, _ := g.end(o, &s, "", now, "nobody took the seat back in time", nil)
+		e, _ := g.end(g.abandoned(s), &s, "", now, "nobody took the seat back in time", nil)
 		return e
 	}
 	if !g.resumeBy.IsZero() {
@@ -218,8 +241,7 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 	}
 	turn := g.pos.Turn()
 	if by := g.turnBy(); !by.IsZero() && !now.Before(by) {
-		o := game.Outcome{Result: game.WonBy(turn.Other()), Reason: protocol.ReasonAbandoned}
-		e, _ := g.end(o, &turn, "", now, "no move in two weeks", nil)
+		e, _ := g.end(g.abandoned(turn), &turn, "", now, "no move in two weeks", nil)
 		return e
 	}
 	e, _ := g.flagged(turn, "", now, nil) // the flag, or the first move's limit

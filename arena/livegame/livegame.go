@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -28,7 +30,9 @@ type Game struct {
 	held      bool                // the game has ended, but the end is not stored: nobody is told
 	resumeBy  time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
 	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
+	refills   [2]*rate.Limiter    // how often a seat may be taken, see Fillable
 	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
+	backPly   [2]int              // 1 + the ply of the seat's last takeback request
 	receipt   *protocol.Receipt   // of the last move
 	recent    requests            // answers to requests that took effect
 	pending   func(now time.Time) // what Commit does
@@ -137,6 +141,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 
 func (g *Game) begin() {
 	for i, h := range g.snap.Holders {
+		g.refills[i] = rate.NewLimiter(rate.Every(min(seatPause, g.limits.forfeit/4)), seatBurst)
 		if h.Kind == protocol.Human && h.Player.Person() { // others can claim to be human, and any lag
 			g.lag[i] = g.policy.Lag.quota(g.snap.Terms.Clock)
 		}

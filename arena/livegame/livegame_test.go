@@ -369,6 +369,11 @@ func TestTakebacks(t *testing.T) {
 	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.Accepted)
 	tb.code(tb.act(game.First, protocol.ActTakeback, accept), protocol.NotOffered)
 	tb.code(tb.act(game.Second, protocol.ActTakeback, declined), protocol.Accepted)
+	before := len(tb.log)
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.RateLimited)
+	if len(tb.log) != before {
+		t.Errorf("a refused request added %d entries", len(tb.log)-before)
+	}
 	tb.play()
 	tb.play()
 	moves := fmt.Sprint(tb.snap.Moves[:1])
@@ -378,6 +383,10 @@ func TestTakebacks(t *testing.T) {
 	if fmt.Sprint(tb.snap.Moves) != moves || tb.pos.Turn() != game.Second {
 		t.Errorf("moves %v, want %v and second to act", tb.snap.Moves, moves)
 	}
+	// There may be a request at each ply that a takeback leads to.
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActTakeback, declined), protocol.Accepted) // withdrawn
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.RateLimited)
 	tb.code(tb.play(), protocol.Accepted)
 	tb.code(tb.act(game.Second, protocol.ActTakeback, offer), protocol.Accepted)
 	tb.play()
@@ -463,29 +472,32 @@ func TestLogLimit(t *testing.T) {
 // What can't be stored counts as well, so that a seat that keeps changing hands meanwhile
 // does not fill the memory.
 func TestLogLimitWhileNothingIsStored(t *testing.T) {
-	policy := DefaultPolicy()
-	policy.LogLimit = 40
-	tb := open(t, terms(t, "60", true), policy)
-	tb.play()
-	unkept := 0
-	for ; !tb.Over() && unkept < 3*policy.LogLimit; unkept++ {
-		h := tb.Holder(game.Second)
-		e := tb.Vacate(game.Second, h.Instance, "given back", time.Now())
-		if e == nil {
-			e = tb.Seat(game.Second, h.Epoch, "b1", "", time.Now())
+	synctest.Test(t, func(t *testing.T) {
+		policy := DefaultPolicy()
+		policy.LogLimit = 40
+		tb := open(t, terms(t, "3600/move", true), policy)
+		tb.play()
+		unkept := 0
+		for ; !tb.Over() && unkept < 3*policy.LogLimit; unkept++ {
+			h := tb.Holder(game.Second)
+			e := tb.Vacate(game.Second, h.Instance, "given back", time.Now())
+			if e == nil {
+				time.Sleep(seatPause)
+				e = tb.Seat(game.Second, h.Epoch, "b1", "", time.Now())
+			}
+			if e == nil {
+				t.Fatal("the seat does not change hands")
+			}
+			tb.CommitUnlogged(time.Now())
 		}
-		if e == nil {
-			t.Fatal("the seat does not change hands")
+		tb.want(game.Undecided, protocol.ReasonAbandoned)
+		if all := len(tb.log) + unkept; all >= policy.LogLimit {
+			t.Errorf("%d events, the limit is %d", all, policy.LogLimit)
 		}
-		tb.CommitUnlogged(time.Now())
-	}
-	tb.want(game.Undecided, protocol.ReasonVoid)
-	if all := len(tb.log) + unkept; all >= policy.LogLimit {
-		t.Errorf("%d events, the limit is %d", all, policy.LogLimit)
-	}
-	if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != protocol.ReasonVoid {
-		t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
-	}
+		if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != protocol.ReasonAbandoned {
+			t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
+		}
+	})
 }
 
 // The end of a game whose log is full has the position without the move that was refused,
@@ -505,6 +517,95 @@ func TestRestoreAfterLogLimit(t *testing.T) {
 	}
 	if again, _, err := Restore(end, uint64(len(tb.log)), policy, time.Now()); err != nil || !again.Over() {
 		t.Errorf("restored from the end: %v", err)
+	}
+}
+
+// A player who gives the seat back and takes it again all the time can't fill the log of
+// the game: the first times the seat is taken at once, and then it stays vacant for a
+// while. The game goes on.
+func TestSeatCannotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600+5", true), DefaultPolicy())
+		for range 3 {
+			tb.play()
+		}
+		before, taken := len(tb.log), 0
+		for i := range 50 * 120 {
+			time.Sleep(20 * time.Millisecond)
+			if tb.Over() {
+				t.Fatalf("over after %d entries: %+v", len(tb.log), tb.snap.Outcome)
+			}
+			h := tb.Holder(game.Second)
+			if h.Instance != "" {
+				tb.store(tb.Vacate(game.Second, h.Instance, "given back", time.Now()))
+				h = tb.Holder(game.Second)
+			}
+			if e := tb.Seat(game.Second, h.Epoch, "b1", "", time.Now()); e != nil {
+				tb.store(e)
+				taken++
+			}
+			if i == 4 && taken != 5 {
+				t.Errorf("the seat was taken back at once %d times of the first 5", taken)
+			}
+		}
+		if n := len(tb.log) - before; n > 120 {
+			t.Errorf("%d entries in two minutes", n)
+		}
+		time.Sleep(seatPause)
+		if h := tb.Holder(game.Second); h.Instance == "" {
+			tb.store(tb.Seat(game.Second, h.Epoch, "b1", "", time.Now()))
+		}
+		tb.code(tb.play(), protocol.Accepted)
+	})
+}
+
+// The time that a seat stays vacant because it changed hands often is never long enough
+// to lose by it.
+func TestSeatIsFillableBeforeItIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := DefaultPolicy()
+		policy.AbandonAfter = time.Second
+		tb := open(t, terms(t, "60", true), policy)
+		for range 2 * seatBurst {
+			h := tb.Holder(game.Second)
+			tb.store(tb.Vacate(game.Second, h.Instance, "given back", time.Now()))
+			for !tb.Over() && !tb.Fillable(game.Second, time.Now()) {
+				tb.run(50 * time.Millisecond)
+			}
+			if tb.Over() {
+				t.Fatalf("over: %+v", tb.snap.Outcome)
+			}
+			tb.store(tb.Seat(game.Second, h.Epoch+1, "b1", "", time.Now()))
+		}
+	})
+}
+
+// A player whose seat fills most of the log by changing hands has abandoned the game.
+func TestSeatThatFillsTheLogLoses(t *testing.T) {
+	for _, c := range []struct {
+		moves int
+		want  game.Result
+	}{{4, game.FirstWins}, {1, game.Undecided}} {
+		synctest.Test(t, func(t *testing.T) {
+			policy := DefaultPolicy()
+			policy.LogLimit = 40
+			tb := open(t, terms(t, "3600/move", true), policy)
+			for range c.moves {
+				tb.play()
+			}
+			for !tb.Over() {
+				h := tb.Holder(game.Second)
+				tb.store(tb.Vacate(game.Second, h.Instance, "given back", time.Now()))
+				time.Sleep(seatPause)
+				if e := tb.Seat(game.Second, h.Epoch+1, "b1", "", time.Now()); e != nil {
+					tb.store(e)
+				}
+			}
+			tb.want(c.want, protocol.ReasonAbandoned)
+			if len(tb.log) >= policy.LogLimit {
+				t.Errorf("%d entries, the limit is %d", len(tb.log), policy.LogLimit)
+			}
+		})
 	}
 }
 

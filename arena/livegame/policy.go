@@ -23,7 +23,8 @@ type Policy struct {
 	// that arrived in time but has not been handled yet.
 	FlagGrace time.Duration
 	// LogLimit is the largest number of entries in a game's log, with those that wait in
-	// memory because they can't be stored. A game that comes close to it is void.
+	// memory because they can't be stored. A game that comes close to it is void, unless
+	// one seat's changes of hands have filled it: that player has abandoned the game.
 	LogLimit int
 	// Lag is the credit for network lag that people get whose gateway measures it, but
 	// nobody else.
@@ -56,6 +57,16 @@ func DefaultPolicy() Policy {
 
 // reserve is how many entries of a log are kept free for ending the game.
 const reserve = 8
+
+// A seat that becomes vacant again and again is taken seatBurst times at once, which is
+// enough for a process that is restarted several times, and then once in seatPause.
+// Each time takes two entries of the log: without a limit, a player about to lose could
+// fill it in minutes by giving the seat back. A pause is a part of the time after which a
+// vacant seat loses.
+const (
+	seatBurst = 5
+	seatPause = 5 * time.Second
+)
 
 // Validate checks what can't be set by an environment variable. The arena's
 // settings include the rest.
