@@ -109,6 +109,58 @@ func TestAnswersTakebacks(t *testing.T) {
 	}
 }
 
+// An opponent who offers and withdraws all the time gets one answer at a ply. Otherwise
+// the answers would use up what the platform lets the player send in all its games.
+func TestAnswersOneOfferAtAPly(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		open func(*scriptedGame) **game.Seat
+	}{
+		{"takeback decline", func(m *scriptedGame) **game.Seat { return &m.TakebackBy }},
+		{"draw decline", func(m *scriptedGame) **game.Seat { return &m.DrawBy }},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			const ply = 2 // from here on the script moves only when the test says so
+			prepare := func(p *platform) {
+				p.tell = func(_ *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) {
+					if len(st.Moves) >= ply {
+						m.think = time.Hour
+					}
+					send(st)
+				}
+			}
+			p, m, _ := playing(t, prepare, func(cfg *Config) { cfg.Play.Takebacks, cfg.Play.DrawAccept = 0, 0 })
+			offer := func(by *game.Seat) {
+				*c.open(m) = by
+				p.advance(m)
+			}
+			p.seen("the first moves", func() bool { return len(m.Moves) == ply })
+			first := game.First
+			for range 40 {
+				for _, by := range []*game.Seat{&first, nil} {
+					p.mu.Lock()
+					offer(by)
+					p.mu.Unlock()
+					time.Sleep(5 * time.Millisecond) // else the bot might skip this state
+				}
+			}
+			p.seen("an answer", func() bool { return len(m.acts) > 0 })
+			p.mu.Lock()
+			p.play(m, m.pos.Legal(nil)[0])
+			p.mu.Unlock()
+			p.seen("the bot's move, after all these states", func() bool { return len(m.Moves) == ply+2 })
+			p.mu.Lock()
+			if !slices.Equal(m.acts, []string{c.want}) {
+				t.Errorf("%d answers, want one: %q", len(m.acts), m.acts)
+			}
+			m.acts = nil
+			offer(&first)
+			p.mu.Unlock()
+			p.seen("the answer at the next ply", func() bool { return slices.Equal(m.acts, []string{c.want}) })
+		})
+	}
+}
+
 func TestWithPeople(t *testing.T) {
 	const delay = 30 * time.Millisecond
 	p, m, f := playing(t, nil, func(c *Config) { c.Play.Greet, c.Play.HumanDelay = "你好", delay })

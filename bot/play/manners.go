@@ -21,8 +21,8 @@ type manners struct {
 	known            bool        // an own move was searched
 	chance           float64     // winning chance by that search, in percent
 	offering         bool        // the engine wants to offer a draw with its move
-	drawAnswered     bool        // the open draw offer was answered
-	takebackAnswered bool        // the open takeback request was answered
+	draws            answered    // draw offers of the other side
+	takebackRequests answered    // its takeback requests
 	takebacks        int         // granted
 	notBefore        time.Time   // the next move is not sent earlier
 }
@@ -59,26 +59,43 @@ func (m *manners) afterMove(s *Session, plies int) {
 	})
 }
 
+// answered says which offers of one kind were answered. Each is answered once, and only
+// one at a ply: an answer takes a part of what the platform lets a player send in all its
+// games, and an opponent could use that up by offering and withdrawing.
+type answered struct {
+	open bool // in the last state
+	at   int  // 1 + the ply of the last answer; 0: none at this ply
+}
+
+// due reports whether an offer is to be answered that is open, or not, at a ply. The
+// caller answers it then.
+func (a *answered) due(open bool, ply int) bool {
+	if a.at != ply+1 {
+		a.at = 0
+	}
+	due := open && !a.open && a.at == 0
+	a.open = open
+	if due {
+		a.at = ply + 1
+	}
+	return due
+}
+
 // answerOffers answers draw offers and takeback requests of the other side.
 func (s *Session) answerOffers() {
 	other := s.st.You.Other()
 	p, m := s.player.Settings.Manners, &s.manners
-	open := s.st.DrawBy != nil && *s.st.DrawBy == other
-	if open && !m.drawAnswered {
+	if m.draws.due(s.st.DrawBy != nil && *s.st.DrawBy == other, len(s.st.Moves)) {
 		yes := p.DrawAccept > 0 && m.known && m.chance <= p.DrawAccept
 		s.answerOffer("draw", s.player.Client.Draw, yes)
 	}
-	m.drawAnswered = open
-
-	open = s.st.TakebackBy != nil && *s.st.TakebackBy == other
-	if open && !m.takebackAnswered {
+	if m.takebackRequests.due(s.st.TakebackBy != nil && *s.st.TakebackBy == other, len(s.st.Moves)) {
 		yes := !s.st.Terms.Rated && m.takebacks < p.Takebacks
 		if yes {
 			m.takebacks++
 		}
 		s.answerOffer("takeback", s.player.Client.Takeback, yes)
 	}
-	m.takebackAnswered = open
 }
 
 type step = func(ctx context.Context, g protocol.GameID, epoch uint64, ply int, step protocol.Step) (protocol.ActAnswer, error)

@@ -66,6 +66,24 @@ func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 	}
 }
 
+// An offer is answered once while it is open, and one at a ply. A ply that comes again
+// after a takeback counts anew.
+func TestOffersThatAreAnswered(t *testing.T) {
+	var a answered
+	for i, x := range []struct {
+		ply       int
+		open, due bool
+	}{
+		{10, false, false}, {10, true, true}, {10, true, false}, {10, false, false}, {10, true, false},
+		{11, true, false}, {12, false, false}, {12, true, true}, {13, true, false},
+		{11, false, false}, {12, false, false}, {12, true, true},
+	} {
+		if due := a.due(x.open, x.ply); due != x.due {
+			t.Errorf("state %d, ply %d, open %v: due %v", i, x.ply, x.open, due)
+		}
+	}
+}
+
 func TestDelayLeavesTheClockAlone(t *testing.T) {
 	s := bare(t, "10")
 	s.player.Settings.Manners.HumanDelay = 5 * time.Second
