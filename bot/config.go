@@ -33,7 +33,7 @@ type Config struct {
 	LevelGames   []string `split_words:"true" desc:"games whose ten levels this process acts for, if LEVELS is set; empty: all"`
 	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play rated games against bots as well, as opponents on the ladder"`
 
-	Slots        int           `default:"8" desc:"most games at once, of all players together"`
+	Slots        int           `default:"8" desc:"most games at once, of all players together; up to 256 of each"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
 	PlayerCores  int           `split_words:"true" default:"0" desc:"how many of the CORES the games of PLAYERS or PROFILES may use, so that the levels and analyses need not wait for them; 0: all"`
@@ -152,9 +152,27 @@ func (c Config) Validate() error {
 	if c.Profiles != "" {
 		source = "PROFILES"
 	}
-	_, err = c.players()
+	profiles, err := c.players()
 	faults.Err(source, err)
+	c.checkSlots(&faults, profiles)
 	return faults.Join()
+}
+
+// checkSlots adds a fault if there are more slots than the players can use.
+func (c Config) checkSlots(faults *configs.Faults, profiles []Profile) {
+	levels := 0
+	for _, p := range profiles {
+		if p.level > 0 {
+			levels++
+		}
+	}
+	check := func(name string, slots, players int) {
+		if most := players * protocol.MaxPlaying; players > 0 && slots > most {
+			faults.Add(name, "%d: want at most %d, which is %d for each player", slots, most, protocol.MaxPlaying)
+		}
+	}
+	check("SLOTS", c.Slots, len(profiles)-levels)
+	check("LEVELS", c.Levels, levels)
 }
 
 // checkBook returns an error if a book that was asked for is missing or damaged.

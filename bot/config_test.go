@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,6 +199,58 @@ func TestLevelsInOneProcess(t *testing.T) {
 	}
 }
 
+// A player plays no more games at once than a heartbeat names, whatever slots the process
+// has: the platform would refuse its heartbeats and give all its seats away.
+func TestHeartbeatsNameAllGames(t *testing.T) {
+	c := defaults(t)
+	c.Players, c.LevelGames = []string{"ann:amazons", "bob:amazons"}, []string{"amazons"}
+	c.Slots, c.Levels, c.GamesPerCore = 2*protocol.MaxPlaying, 1000, 1000
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	pool := engine.NewPool(1)
+	defer pool.Close()
+	srv := service(t)
+	b, err := New(connect(t, srv.Player("bots")), c, Deps{NewGame: real(t), Pool: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range b.players[:3] { // ann, bob and a level
+		m := protocol.Alive{Header: protocol.Header{ID: "a1"}, Instance: "i1"}
+		for {
+			if _, err := b.ledger.Reserve(p.need(true), 0, nil); err != nil {
+				break
+			}
+			m.Games = append(m.Games, protocol.GameID(fmt.Sprintf("%032d", len(m.Games))))
+		}
+		if err := m.Check(); err != nil || len(m.Games) != protocol.MaxPlaying {
+			t.Errorf("%s: the heartbeat names %d games, want %d: %v", p.profile().Player, len(m.Games), protocol.MaxPlaying, err)
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > protocol.DefaultLimits.MessageBytes {
+			t.Errorf("%s: the heartbeat has %d bytes", p.profile().Player, len(data))
+		}
+		if n := p.introduction().Slots; n > protocol.MaxPlaying {
+			t.Errorf("%s: the hello says %d slots", p.profile().Player, n)
+		}
+		if m.Games = append(m.Games, "one-more"); m.Check() == nil {
+			t.Error("a heartbeat may name more games than MaxPlaying")
+		}
+	}
+	for want, change := range map[string]func(*Config){
+		"SLOTS: 513: want at most 512, which is 256 for each player":    func(c *Config) { c.Slots = 513 },
+		"LEVELS: 2561: want at most 2560, which is 256 for each player": func(c *Config) { c.Levels = 2561 },
+	} {
+		wrong := c
+		if change(&wrong); wrong.Validate() == nil || !strings.Contains(wrong.Validate().Error(), want) {
+			t.Errorf("error %v, want %q", wrong.Validate(), want)
+		}
+	}
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	faults := map[string]string{
 		"T_SLOTS": "0", "T_LEVELS": "-1", "T_THREADS": "0", "T_HUMAN_SLOTS": "9", "T_HASH_MB": "-1", "T_LOG_LEVEL": "loud",
@@ -254,6 +308,7 @@ func TestProfiles(t *testing.T) {
 		{"twice", `{"players": [{"player": "ann", "games": ["gomoku"]}, {"player": "ann", "games": ["gomoku"]}]}`, "named twice"},
 		{"unknown game", `{"players": [{"player": "ann", "games": ["go"]}]}`, "no game"},
 		{"bad id", `{"players": [{"player": "Ann >", "games": ["gomoku"]}]}`, "want 1 to 32"},
+		{"too many slots", `{"players": [{"player": "ann", "games": ["gomoku"], "slots": 257}]}`, "slots 257: want 0 to 256"},
 		{"bad policy", `{"players": [{"player": "ann", "games": ["gomoku"], "policy": {"rated": "x"}}]}`, "RATED"},
 	} {
 		_, err := write(bad.text).players()

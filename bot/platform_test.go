@@ -34,6 +34,7 @@ type platform struct {
 	lastHello protocol.Hello
 	leaves    []protocol.Leave
 	limited   int // leaves that are still to be refused, by the player's limits
+	deaf      int // heartbeats that are still to be refused as malformed
 	asked     []protocol.ChallengeRequest
 	hasty     bool // the first challenge ends before it is answered
 
@@ -122,6 +123,11 @@ func (p *platform) serve() {
 			var ans protocol.AliveAnswer
 			if p.mute {
 				ans.Code = protocol.Unanswered
+				return ans
+			}
+			if p.deaf > 0 {
+				p.deaf--
+				ans.Error = protocol.Refuse(protocol.Malformed, "games: want 0 to 256")
 				return ans
 			}
 			if !p.peers[m.Instance] {

@@ -33,6 +33,7 @@ type player struct {
 	tryNow     chan struct{}      // signals that engines are to be tried now
 	retired    atomic.Bool        // its profile is gone: it only finishes its games
 	end        context.CancelFunc // of its goroutines
+	warned     time.Time          // when a refused heartbeat was logged last; only heartbeatLoop uses it
 
 	mu        sync.Mutex
 	engines   map[string]*protocol.Engine // that play, by game
@@ -47,6 +48,7 @@ const (
 	helloTimeout      = 5 * time.Second
 	helloPause        = 200 * time.Millisecond // between two hellos
 	refusedPause      = 5 * time.Second        // after a refusal
+	warnRefusedEvery  = time.Minute            // between two log lines about refused heartbeats
 	resumeHold        = 10 * time.Second       // for the first state of a resumed game
 	defaultHold       = 5 * time.Second        // for a grant, if the offer names no time
 	maxHold           = time.Minute
@@ -293,12 +295,15 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	sent := time.Now()
 	ans, err := p.alive(within, p.client)
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
-		if refusal.Code != protocol.Unavailable { // else the platform can't be played on through this server
-			p.bot.noteAnswer(sent, ans.ServerTime)
-		}
-		if refusal.Code == protocol.UnknownPeer {
+		switch refusal.Code {
+		case protocol.Unavailable:
+			return // the platform can't be played on through this server
+		case protocol.UnknownPeer:
 			p.RequestHello()
+		default:
+			p.warnRefused(refusal)
 		}
+		p.bot.noteAnswer(sent, ans.ServerTime)
 		return
 	}
 	if err != nil {
@@ -313,17 +318,34 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	}
 }
 
+// warnRefused logs that heartbeats are refused, which costs the player its seats.
+func (p *player) warnRefused(refusal *protocol.Error) {
+	if now := time.Now(); now.Sub(p.warned) >= warnRefusedEvery {
+		p.warned = now
+		p.log.Warn().Err(refusal).Str("code", string(refusal.Code)).Msg("the platform refuses heartbeats")
+	}
+}
+
 // need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
-	return policy.Need{Player: p.profile().Player, MaxGames: p.profile().Slots, Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
+	return policy.Need{Player: p.profile().Player, MaxGames: p.mostGames(), Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
+}
+
+// mostGames is the player's own limit of games at once, whatever slots are free: a
+// heartbeat that named more would be refused, and all its seats be given away.
+func (p *player) mostGames() int {
+	if n := p.profile().Slots; n > 0 {
+		return n
+	}
+	return protocol.MaxPlaying
 }
 
 // slots returns how many games the player could play at once.
 func (p *player) slots() int {
 	if p.profile().level > 0 {
-		return p.bot.cfg.Levels
+		return min(p.bot.cfg.Levels, p.mostGames())
 	}
-	return min(p.bot.cfg.Slots, protocol.MaxSlots)
+	return min(p.bot.cfg.Slots, p.mostGames())
 }
 
 // known reports whether the platform has accepted a hello. It grants no game to an

@@ -29,7 +29,7 @@ type Profile struct {
 	// EngineLog is a folder in which every line to and from the program is kept, a
 	// file a game; "": none.
 	EngineLog string `json:"engineLog,omitempty"`
-	Slots     int    `json:"slots,omitempty"` // most games at once; 0: the limit of the process alone
+	Slots     int    `json:"slots,omitempty"` // most games at once, up to protocol.MaxPlaying; 0: that many
 	// Nodes limits each search, so that the strength does not depend on the load of
 	// the machine; 0: the clock alone limits it.
 	Nodes uint64 `json:"nodes,omitempty"`
@@ -176,8 +176,8 @@ func (p Profile) check() (errs []error) {
 			bad("%w", err)
 		}
 	}
-	if p.Slots < 0 {
-		bad("slots %d: want 0 or more", p.Slots)
+	if p.Slots < 0 || p.Slots > protocol.MaxPlaying {
+		bad("slots %d: want 0 to %d", p.Slots, protocol.MaxPlaying)
 	}
 	if len([]rune(p.Display)) > 64 {
 		bad("display: longer than 64 characters")

@@ -61,6 +61,19 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 && f.ledger.Used() == 0 })
 }
 
+// Refused heartbeats, which cost the player its seats, are logged, but not each of them.
+func TestRefusedHeartbeatsAreLogged(t *testing.T) {
+	const refused = 4
+	p, m, f := playing(t, func(p *platform) { p.deaf = refused })
+	p.seen("the refusals", func() bool { return p.deaf == 0 })
+	p.finished(m)
+	f.stop(t)
+	const line = `"code":"malformed","message":"the platform refuses heartbeats"`
+	if n := f.log.count(line); n < 1 || n >= refused {
+		t.Errorf("logged %d times for %d refusals", n, refused)
+	}
+}
+
 // A new process takes over a running game from its state alone.
 func TestTakesOverARunningGame(t *testing.T) {
 	srv := service(t)

@@ -33,6 +33,10 @@ const (
 // MaxSlots is the most slots that an instance can report for a player.
 const MaxSlots = 10000
 
+// MaxPlaying is the most games that an instance plays at once for one player: each
+// heartbeat names them all.
+const MaxPlaying = maxList
+
 // Checker is a message that can check its own fields.
 type Checker interface{ Check() error }
 

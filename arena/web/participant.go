@@ -341,7 +341,7 @@ func (p *participant) pulse(ctx context.Context, games []protocol.Event, wait ti
 	p.mu.Unlock()
 	if known {
 		ids := make([]protocol.GameID, 0, len(games))
-		for _, e := range games[:min(len(games), 256)] {
+		for _, e := range games[:min(len(games), protocol.MaxPlaying)] {
 			ids = append(ids, e.Game)
 		}
 		_, err := p.client.Alive(ctx, freeSlots, ids)

@@ -72,6 +72,8 @@ func (p *Plan) Validate() error {
 		return fmt.Errorf("players %d: want an even number, or 0", p.Players)
 	case slices.ContainsFunc(p.Bots, func(n int) bool { return n < 1 }):
 		return fmt.Errorf("bots %v: want capacities above 0", p.Bots)
+	case slices.Max(p.seats(before)) > p.players(before)*protocol.MaxPlaying:
+		return fmt.Errorf("players %d: too few for %d games: each plays at most %d at once", p.players(before), before, protocol.MaxPlaying)
 	case p.Starts < 1:
 		return fmt.Errorf("starts %d: want at least 1", p.Starts)
 	case p.MaxP99 <= 0:

@@ -36,6 +36,7 @@ func TestValidate(t *testing.T) {
 		"limit":     func(p *Plan) { p.Limit = 0 },
 		"pace":      func(p *Plan) { p.Pace = -1 },
 		"players":   func(p *Plan) { p.Players = 3 },
+		"too few":   func(p *Plan) { p.Games, p.Players = []int{1000}, 6 },
 		"starts":    func(p *Plan) { p.Starts = 0 },
 		"bots":      func(p *Plan) { p.Bots = []int{1, 0} },
 		"p99":       func(p *Plan) { p.MaxP99 = 0 },
