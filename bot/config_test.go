@@ -309,6 +309,8 @@ func TestProfiles(t *testing.T) {
 		{"unknown game", `{"players": [{"player": "ann", "games": ["go"]}]}`, "no game"},
 		{"bad id", `{"players": [{"player": "Ann >", "games": ["gomoku"]}]}`, "want 1 to 32"},
 		{"too many slots", `{"players": [{"player": "ann", "games": ["gomoku"], "slots": 257}]}`, "slots 257: want 0 to 256"},
+		{"long display", `{"players": [{"player": "ann", "games": ["gomoku"], "display": "` + strings.Repeat("安", 65) + `"}]}`, "display: longer than 64 characters"},
+		{"invisible display", `{"players": [{"player": "ann", "games": ["gomoku"], "display": "Ann \u200d Lee"}]}`, "display: contains an invisible character"},
 		{"bad policy", `{"players": [{"player": "ann", "games": ["gomoku"], "policy": {"rated": "x"}}]}`, "RATED"},
 	} {
 		_, err := write(bad.text).players()

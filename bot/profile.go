@@ -18,7 +18,7 @@ import (
 // Profile is a player that the process acts for.
 type Profile struct {
 	Player  protocol.PlayerID `json:"player"`
-	Display string            `json:"display,omitempty"` // up to 64 runes, any script
+	Display string            `json:"display,omitempty"` // up to 64 visible runes, any script
 	Games   []string          `json:"games"`
 	// Pools are those that the player takes offers from. The default is the player's
 	// own, and <game>.<speed> for each game and speed that the policy takes.
@@ -179,8 +179,8 @@ func (p Profile) check() (errs []error) {
 	if p.Slots < 0 || p.Slots > protocol.MaxPlaying {
 		bad("slots %d: want 0 to %d", p.Slots, protocol.MaxPlaying)
 	}
-	if len([]rune(p.Display)) > 64 {
-		bad("display: longer than 64 characters")
+	if err := protocol.CheckDisplay(p.Display); err != nil {
+		bad("%w", err)
 	}
 	if p.Policy != nil {
 		for _, err := range p.Policy.Validate("policy: ") {

@@ -151,15 +151,16 @@ func text(what, s string, most int) error {
 	return nil
 }
 
-// shownName checks a name that people are shown: it has no characters that are invisible
-// or turn the direction of others.
-func shownName(what, s string, most int) error {
-	for _, r := range s {
+// CheckDisplay returns an error unless name may be a player's display name, which people
+// are shown: it has no characters that are invisible or turn the direction of others. A
+// hello with another name is refused.
+func CheckDisplay(name string) error {
+	for _, r := range name {
 		if !unicode.IsGraphic(r) {
-			return fmt.Errorf("%s: contains an invisible character", what)
+			return errors.New("display: contains an invisible character")
 		}
 	}
-	return text(what, s, most)
+	return text("display", name, maxDisplay)
 }
 
 // moveTexts checks a list of moves.
@@ -239,7 +240,7 @@ func isKey(k string) bool {
 
 // Check implements Checker.
 func (m *Hello) Check() error {
-	errs := []error{m.Header.Check(), instance(m.Instance), shownName("display", m.Display, maxDisplay),
+	errs := []error{m.Header.Check(), instance(m.Instance), CheckDisplay(m.Display),
 		text("build", m.Build, maxDisplay), text("host", m.Host, maxHost), text("secret", m.Secret, maxDisplay), within("slots", m.Slots, MaxSlots),
 		within("games", len(m.Games), maxGames), within("pools", len(m.Pools), maxList)}
 	if m.Kind != Bot && m.Kind != Human {
