@@ -28,6 +28,9 @@ const (
 	// decidedAtOnce limits how many challenges one process works on at the
 	// same time.
 	decidedAtOnce = 256
+	// takenAtOnce is how many challenges are asked for at a time: to ask for each alone
+	// takes a trip to the server and back, and limited how many games begin in a second.
+	takenAtOnce = 16
 	// takeWait is how long the queue is asked for a challenge at a time. A server of a
 	// cluster that is lost takes the question with it.
 	takeWait = time.Second
@@ -43,31 +46,13 @@ const (
 func (a *Arena) matchmake(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
-		if !a.room() {
+		room := a.room()
+		if room < 1 {
 			rest(ctx, 50*time.Millisecond)
 			continue
 		}
-		wait, cancel := context.WithTimeout(ctx, takeWait)
-		msg, err := a.store.queue.Next(jetstream.FetchContext(wait))
-		cancel()
-		switch {
+		switch err := a.take(ctx, min(room, takenAtOnce)); {
 		case err == nil:
-			a.mu.Lock()
-			draining := a.draining
-			if !draining {
-				a.deciding++
-			}
-			a.mu.Unlock()
-			if draining { // since the queue was asked
-				a.sent(msg.Nak())
-				continue
-			}
-			a.wg.Go(func() {
-				a.decide(ctx, msg)
-				a.mu.Lock()
-				a.deciding--
-				a.mu.Unlock()
-			})
 		case errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
 		default:
 			if !failing {
@@ -81,11 +66,44 @@ func (a *Arena) matchmake(ctx context.Context) {
 	}
 }
 
-// room reports whether another challenge may be taken from the queue.
-func (a *Arena) room() bool {
+// take takes up to n challenges from the queue, in the time of takeWait, and has each
+// decided on as it comes.
+func (a *Arena) take(ctx context.Context, n int) error {
+	wait, cancel := context.WithTimeout(ctx, takeWait)
+	defer cancel()
+	batch, err := a.store.queue.Fetch(n, jetstream.FetchContext(wait))
+	if err != nil {
+		return err
+	}
+	for msg := range batch.Messages() {
+		a.mu.Lock()
+		draining := a.draining
+		if !draining {
+			a.deciding++
+		}
+		a.mu.Unlock()
+		if draining { // since the queue was asked
+			a.sent(msg.Nak())
+			continue
+		}
+		a.wg.Go(func() {
+			a.decide(ctx, msg)
+			a.mu.Lock()
+			a.deciding--
+			a.mu.Unlock()
+		})
+	}
+	return batch.Error()
+}
+
+// room returns how many more challenges may be taken from the queue.
+func (a *Arena) room() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return !a.draining && a.deciding < decidedAtOnce && len(a.referees)+a.deciding < a.cfg.Games
+	if a.draining {
+		return 0
+	}
+	return min(decidedAtOnce-a.deciding, a.cfg.Games-len(a.referees)-a.deciding)
 }
 
 // rest waits for d or until ctx ends.

@@ -324,7 +324,7 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 // absent for too long, or if both could play and do not.
 func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	now := time.Now()
-	couldPlay := a.room()
+	couldPlay := a.room() > 0
 	for _, player := range p.Players {
 		if a.presence.takes(player, p.Terms, now) {
 			delete(w.absent, player)
