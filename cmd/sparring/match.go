@@ -303,57 +303,6 @@ func (f *matchFlags) players() ([]string, error) {
 	return []string{f.a, f.b}, nil
 }
 
-// limited reports whether a spec limits its searches.
-func limited(s playerspec.Spec) bool {
-	if o := s.Outside; o != nil {
-		return o.Nodes > 0 || o.Depth > 0
-	}
-	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0 || s.As != ""
-}
-
-// limit returns the limit of a move. It may be omitted if every player has its
-// own.
-func (f *matchFlags) limit(own bool) (match.Limit, error) {
-	switch {
-	case f.clock != "":
-		return match.ParseLimit(f.clock)
-	case own:
-		return match.Limit{}, nil
-	}
-	if f.event != "" {
-		return match.Limit{}, fmt.Errorf("required: the sources of event %s do not say it", f.event)
-	}
-	return match.Limit{}, errors.New("required: 5+0.05, movetime=100ms, nodes=N or depth=N (unless every player has its own limit, as in self:nodes=N)")
-}
-
-// limitsOf reads limits of single players, "NAME=CLOCK" each, by the players' index.
-func limitsOf(names, texts []string) (map[int]match.Limit, error) {
-	var limits map[int]match.Limit
-	for _, text := range texts {
-		player, value := -1, ""
-		for i, name := range names { // names may contain "=": the longest that fits
-			if rest, ok := strings.CutPrefix(text, name+"="); ok && (player < 0 || len(name) > len(names[player])) {
-				player, value = i, rest
-			}
-		}
-		if player < 0 {
-			return nil, fmt.Errorf("%.60q: want NAME=CLOCK with one of the players %s", text, strings.Join(names, ", "))
-		}
-		if _, twice := limits[player]; twice {
-			return nil, fmt.Errorf("%.60q: %s has a clock already", text, names[player])
-		}
-		l, err := match.ParseLimit(value)
-		if err != nil {
-			return nil, err
-		}
-		if limits == nil {
-			limits = map[int]match.Limit{}
-		}
-		limits[player] = l
-	}
-	return limits, nil
-}
-
 // rulesOf returns the rule set that --game and --rules name.
 func rulesOf(gameName, rules string) (*game.Rules, error) {
 	if gameName == "" {
