@@ -37,7 +37,7 @@ func openingsCommand() *cobra.Command {
 			return usagef("want a command (see %s --help)", c.CommandPath())
 		},
 	}
-	c.AddCommand(makeOpeningsCommand(), judgeOpeningsCommand(), convertOpeningsCommand())
+	c.AddCommand(makeOpeningsCommand(), judgeOpeningsCommand(), openingResultsCommand(), convertOpeningsCommand())
 	return c
 }
 

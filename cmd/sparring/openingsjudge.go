@@ -286,10 +286,6 @@ func (j judgeCounts) write(out io.Writer, engines []string) error {
 
 // verdictLine formats a verdict for the table; by adds who has given it.
 func verdictLine(gameName string, v openings.Verdict, even, by bool) string {
-	word := "no"
-	if even {
-		word = "yes"
-	}
 	depth := "-"
 	if v.Depth > 0 {
 		depth = fmt.Sprint(v.Depth)
@@ -298,7 +294,15 @@ func verdictLine(gameName string, v openings.Verdict, even, by bool) string {
 	if by {
 		who = fmt.Sprintf("  (%s, %s)", v.Engine, v.Rules)
 	}
-	return fmt.Sprintf("%-4s  %6s  %5.1f %%  %5s  %s%s\n", word, pointsText(gameName, v), 100*v.Chance, depth, v.Opening, who)
+	return fmt.Sprintf("%-4s  %6s  %5.1f %%  %5s  %s%s\n", yesNo(even), pointsText(gameName, v), 100*v.Chance, depth, v.Opening, who)
+}
+
+// yesNo returns the word for a verdict.
+func yesNo(even bool) string {
+	if even {
+		return "yes"
+	}
+	return "no"
 }
 
 // pointsText returns a score in the unit of the engine that gave it.
