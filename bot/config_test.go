@@ -336,3 +336,23 @@ func TestShippedProfiles(t *testing.T) {
 		t.Error("none")
 	}
 }
+
+// TestHelloOfALongBuild: the platform refuses a hello whose build is longer than 64
+// characters, and with it the player; a version of Go's and a digest can be.
+func TestHelloOfALongBuild(t *testing.T) {
+	pool := engine.NewPool(1)
+	defer pool.Close()
+	c := defaults(t)
+	c.Players = []string{"ann:amazons"}
+	b, err := New(connect(t, service(t).Player("bots")), c, Deps{NewGame: real(t), Pool: pool, Build: strings.Repeat("b", 100)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range b.players {
+		m := p.introduction()
+		m.Header, m.Instance = protocol.Header{ID: "h1"}, "i1"
+		if err := m.Check(); err != nil || m.Build != strings.Repeat("b", 64) {
+			t.Errorf("%s: build %q: %v", p.profile().Player, m.Build, err)
+		}
+	}
+}

@@ -201,7 +201,7 @@ func cleaned(text string, most int) string {
 func (p *player) introduction() protocol.Hello {
 	if !p.taking() { // the platform offers it nothing, and pairs it with nobody
 		return protocol.Hello{
-			Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Host: Host(), Games: []protocol.Capability{},
+			Kind: protocol.Bot, Display: p.profile().Display, Build: publicText(p.bot.deps.Build), Host: Host(), Games: []protocol.Capability{},
 			Pools: p.seatPools(), Fleet: p.bot.answersFleet.Load(),
 		}
 	}
@@ -209,7 +209,7 @@ func (p *player) introduction() protocol.Hello {
 	engines := maps.Clone(p.engines)
 	p.mu.Unlock()
 	return protocol.Hello{
-		Kind: protocol.Bot, Display: p.profile().Display, Build: p.bot.deps.Build, Host: Host(),
+		Kind: protocol.Bot, Display: p.profile().Display, Build: publicText(p.bot.deps.Build), Host: Host(),
 		Slots: p.slots(), Games: p.profile().capabilities(p.playable(), engines), Pools: p.profile().Pools,
 		Takes: p.profile().Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}

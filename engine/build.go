@@ -6,13 +6,14 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 )
 
-// Build returns the name and version of this build, for records: the module's
-// version and the commit, as recorded by the Go tool. If these do not identify
-// the build, as with go run, a plus sign and the first digits of the program's
-// SHA-256 follow.
+// Build returns the name and version of this build, for hellos and records: the module's
+// version and the commit, as recorded by the Go tool; a version that is made from the commit
+// has it already. If these do not identify the build, as with go run or changes that are
+// not committed, a plus sign and the first digits of the program's SHA-256 follow.
 var Build = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -24,13 +25,17 @@ var Build = sync.OnceValue(func() string {
 // buildName is Build for the given record of the Go tool.
 func buildName(info *debug.BuildInfo, digest func() string) string {
 	name, exact := "sparring", false
-	if v := info.Main.Version; v != "" {
-		name += " " + v
+	version := strings.TrimSuffix(info.Main.Version, "+dirty") // the digest says more
+	if version != "" {
+		name += " " + version
 	}
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			name, exact = name+" "+s.Value[:min(len(s.Value), 12)], true
+			exact = true
+			if commit := s.Value[:min(len(s.Value), 12)]; !strings.HasSuffix(version, commit) {
+				name += " " + commit
+			}
 		case s.Key == "vcs.modified" && s.Value == "true":
 			exact = false
 		}

@@ -18,6 +18,9 @@ func TestBuildName(t *testing.T) {
 	}{
 		{"v1.2.3", []debug.BuildSetting{revision, clean}, "sparring v1.2.3 0123456789ab"},
 		{"v1.2.3", []debug.BuildSetting{revision, dirty}, "sparring v1.2.3 0123456789ab+beef"},
+		{"v0.0.0-20261125215522-0123456789ab", []debug.BuildSetting{revision, clean}, "sparring v0.0.0-20261125215522-0123456789ab"},
+		{"v0.0.0-20261125215522-0123456789ab+dirty", []debug.BuildSetting{revision, dirty}, "sparring v0.0.0-20261125215522-0123456789ab+beef"},
+		{"v1.2.3+dirty", []debug.BuildSetting{revision, dirty}, "sparring v1.2.3 0123456789ab+beef"},
 		{"(devel)", nil, "sparring (devel)+beef"},
 		{"", nil, "sparring+beef"},
 	} {
