@@ -23,7 +23,7 @@ type GameOptions struct {
 // of the games that were searched last, as many bytes as its hash table has but
 // at least 128 MB; a game that lost its own starts with empty ones. Games with their
 // own table are exempt: they keep their histories until Close, so that other
-// games have no influence on them.
+// games have no influence on them. Nothing is kept of a search of less than keepNodes.
 type Game struct {
 	k       *Kernel
 	options GameOptions
@@ -71,7 +71,7 @@ func (g *Game) run(s *Search, positions []Position) Result {
 	}
 	s.RunWorkers(iterate...)
 	result := workers[0].result()
-	g.release(workers)
+	g.release(workers, result.Nodes)
 	return result
 }
 
@@ -93,8 +93,13 @@ func (g *Game) workers(s *Search, positions []Position) []*worker {
 	return workers
 }
 
-// release takes back what the workers of a search have used.
-func (g *Game) release(workers []*worker) {
+// keepNodes is how many nodes of a search leave histories that are worth their memory. In
+// a process of a thousand games whose bots search 50 nodes a move, those kept of a few
+// were what the others had to clear, and most of its memory.
+const keepNodes = 1000
+
+// release takes back what the workers of a search have used. The search had so many nodes.
+func (g *Game) release(workers []*worker, nodes uint64) {
 	if g.options.Fresh != nil {
 		g.options.Fresh.Put(workers[0].table)
 	}
@@ -110,7 +115,10 @@ func (g *Game) release(workers []*worker) {
 	switch {
 	case g.closed || g.options.Fresh != nil || !k.params.On.KeepHistory:
 		k.dropHistories(g)
-	case g.options.Table == nil:
+	case g.options.Table != nil: // they are the game's
+	case nodes < keepNodes:
+		k.dropHistories(g)
+	default:
 		g.idle = k.idle.PushBack(g)
 	}
 	k.trimHistories()

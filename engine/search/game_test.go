@@ -25,7 +25,7 @@ func TestHistoriesAreBounded(t *testing.T) {
 	for i := range 1000 {
 		game := k.NewGame(search.GameOptions{})
 		games = append(games, game)
-		game.Start(g.At(i%g.Vertices), search.Limits{Nodes: 50, Threads: 1 + i%2}, nil).Wait()
+		game.Start(g.At(i%g.Vertices), search.Limits{Nodes: 1200, Threads: 1 + i%2}, nil).Wait()
 		if all, _ := k.HistoryTables(); all > most {
 			t.Fatalf("%d history tables after %d games, want %d at most", all, i+1, most)
 		}
@@ -38,6 +38,21 @@ func TestHistoriesAreBounded(t *testing.T) {
 	}
 	if all, owned := k.HistoryTables(); owned != 0 || all > most {
 		t.Errorf("%d history tables, %d of open games, after all games were closed", all, owned)
+	}
+}
+
+// However many games are searched for few nodes, one history table does: what such a search
+// learns is not kept.
+func TestShortSearchesKeepNothing(t *testing.T) {
+	g, params := keeping(1)
+	k := search.New(params, search.NewTable(tableBytes))
+	for i := range 100 {
+		game := k.NewGame(search.GameOptions{})
+		defer game.Close()
+		game.Start(g.At(i%g.Vertices), search.Limits{Nodes: 50}, nil).Wait()
+	}
+	if all, owned := k.HistoryTables(); all != 1 || owned != 0 {
+		t.Errorf("%d history tables, %d of open games; want 1 and none", all, owned)
 	}
 }
 
