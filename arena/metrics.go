@@ -54,7 +54,7 @@ func newMetrics() *metrics {
 	m.recorded = counter("games_settled_total", "Games whose record was stored.")
 	m.moves = counter("moves_total", "Moves accepted.")
 	m.refused = counters("refusals_total", "Requests that referees refused.", "code")
-	m.disputes = counters("disputes_total", "Games voided because the position keys of the sides differ.", "game")
+	m.disputes = counters("disputes_total", "Games ended because the position key of the mover differs from that of the referee.", "game")
 	m.handovers = counter("seat_changes_total", "Seats vacated or taken in running games.")
 	m.takeovers = counter("takeovers_total", "Games taken over from another referee.")
 	m.lost = counter("games_lost_total", "Games that another referee took over.")

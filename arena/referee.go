@@ -331,10 +331,10 @@ func (r *referee) report(e *protocol.Event) {
 		r.lingerTo = time.Now().Add(r.a.cfg.Linger)
 		r.a.metrics.ended.WithLabelValues(e.Terms.Game, string(o.Reason)).Inc()
 		ev := r.log.Info()
-		if o.Reason == protocol.ReasonDispute || o.Reason == protocol.ReasonVoid {
+		if e.Dispute != nil || o.Reason == protocol.ReasonVoid {
 			ev = r.log.Error().Str("why", e.Text)
 		}
-		if o.Reason == protocol.ReasonDispute {
+		if e.Dispute != nil {
 			r.a.metrics.disputes.WithLabelValues(e.Terms.Game).Inc()
 		}
 		ev.Stringer("result", o.Result).Str("reason", string(o.Reason)).Int("ply", len(e.Moves)).Msg("game ended")

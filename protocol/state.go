@@ -150,7 +150,7 @@ type Event struct {
 	TurnMS int64 `json:"turn_ms,omitempty"`
 	Snapshot
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
-	Dispute *Dispute `json:"dispute,omitempty"` // why the game is void
+	Dispute *Dispute `json:"dispute,omitempty"` // why the game ended
 	Text    string   `json:"text,omitempty"`    // for people: why a seat was vacated, or what is in dispute
 }
 

@@ -1,6 +1,7 @@
 package livegame
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -96,9 +97,9 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if req.Key != "" && key != g.pos.Key() { // checked after the flag, so that a wrong key can't save a lost game
 		ruling := game.KeyText(g.pos.Key())
 		g.pos.Undo()
-		e, ans := g.end(game.Outcome{Reason: protocol.ReasonDispute}, &seat, req.ID, now,
-			"the mover's position key differs from the referee's",
-			g.refuse(now, protocol.Over, "void: your position key after this move is not ours, which is %s", ruling))
+		outcome := g.disputed(seat)
+		e, ans := g.end(outcome, &seat, req.ID, now, "the mover's position key differs from the referee's",
+			g.refuse(now, protocol.Over, "%s: your position key after this move is not ours, which is %s", outcome.Reason, ruling))
 		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
 		return e, ans
 	}
@@ -122,6 +123,17 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	e := g.event(protocol.EventMove, &seat, req.ID, now, g.start)
 	e.Receipt = g.receipt
 	return e, protocol.ActAnswer{}
+}
+
+// disputed returns how a game ends for a position key of the mover that is not the referee's.
+// Nobody loses it, but in a rated game only the seat's first move tells that its program has
+// other keys or other rules. Later the referee's position stands: otherwise whoever is about
+// to lose could void the game.
+func (g *Game) disputed(seat game.Seat) game.Outcome {
+	if g.snap.Terms.Rated && slices.Contains(g.movers[len(g.snap.Terms.Moves):], seat) {
+		return game.Outcome{Result: game.WonBy(seat.Other()), Reason: protocol.ReasonIllegal}
+	}
+	return game.Outcome{Reason: protocol.ReasonDispute}
 }
 
 // repeated answers the last move when its holder sends it again with another id.

@@ -436,18 +436,29 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A key of another position voids a game; in a rated one only with a seat's first move, and
+// later it loses: a player about to lose could void it otherwise.
 func TestKeyDispute(t *testing.T) {
-	tb := open(t, terms(t, "60", true), DefaultPolicy())
-	tb.play()
-	req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "b1", Epoch: 1, Ply: 1, Move: tb.legal(), Key: "0123456789abcdef"}
-	tb.code(tb.done(tb.Move("bob", req, time.Now(), time.Now())), protocol.Over)
-	tb.want(game.Undecided, protocol.ReasonDispute)
-	d := tb.log[len(tb.log)-1].Dispute
-	if d == nil || d.Claimed != req.Key || d.Move != req.Move || len(d.Ruled) != 16 {
-		t.Errorf("dispute %+v", d)
-	}
-	if tb.Ply() != 1 {
-		t.Errorf("the disputed move was kept")
+	void, lost := game.Outcome{Reason: protocol.ReasonDispute}, game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonIllegal}
+	for _, c := range []struct {
+		rated bool
+		plies int
+		want  game.Outcome
+	}{{true, 1, void}, {true, 3, lost}, {false, 3, void}} {
+		tb := open(t, terms(t, "60", c.rated), DefaultPolicy())
+		for range c.plies {
+			tb.play()
+		}
+		req := protocol.MoveRequest{Header: protocol.Header{ID: "m"}, Instance: "b1", Epoch: 1, Ply: c.plies, Move: tb.legal(), Key: "0123456789abcdef"}
+		tb.code(tb.done(tb.Move("bob", req, time.Now(), time.Now())), protocol.Over)
+		tb.want(c.want.Result, c.want.Reason)
+		d := tb.log[len(tb.log)-1].Dispute
+		if d == nil || d.Claimed != req.Key || d.Move != req.Move || len(d.Ruled) != 16 {
+			t.Errorf("dispute %+v", d)
+		}
+		if tb.Ply() != c.plies {
+			t.Errorf("the disputed move was kept")
+		}
 	}
 }
 

@@ -320,10 +320,14 @@ func platformMismatchedKey(ctx context.Context, r *platformRig) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if out.Result != game.Undecided || out.Reason != protocol.ReasonDispute {
-		return "", broken("the game ended %s by %q, want none by dispute", out.Result, out.Reason)
+	lost := game.Outcome{Result: game.WonBy(m.state(p).You.Other()), Reason: protocol.ReasonIllegal}
+	switch {
+	case out == game.Outcome{Reason: protocol.ReasonDispute}:
+		return "the game is void", nil
+	case m.state(p).Terms.Rated && out == lost:
+		return "the mover lost the rated game", nil
 	}
-	return "the game is void", nil
+	return "", broken("the game ended %s by %q, want none by dispute, or if it is rated lost for the mover by illegal", out.Result, out.Reason)
 }
 
 func platformAgreements(ctx context.Context, r *platformRig) (string, error) {

@@ -19,7 +19,7 @@ var platformScenarios = []scenario[*platformRig]{
 	{"illegal", "refuse illegal moves, and go on with a legal one", "Refusals", nil, platformIllegal},
 	{"wrong-epoch", "refuse requests of another epoch or instance", "Epochs and handover", nil, platformWrongEpoch},
 	{"stranger", "refuse requests of a player without a seat in the game", "Refusals", nil, platformStranger},
-	{"mismatched-key", "void a game in which the keys differ: nobody loses it", "The game", nil, platformMismatchedKey},
+	{"mismatched-key", "end a game in which the keys differ: void, or in a rated one lost for the mover", "The game", nil, platformMismatchedKey},
 	{"agreements", "carry a draw from offer to agreement, and a chat to the opponent", "The game", nil, platformAgreements},
 	{"receipts", "charge a move the time that it took, and say so", "Clocks and receipts", nil, platformReceipts},
 	{"lag-claim", "credit a bot nothing for a claimed lag", "Clocks and receipts", nil, platformLagClaim},
