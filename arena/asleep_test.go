@@ -206,4 +206,21 @@ func TestReach(t *testing.T) {
 	if l := r.lapse(at(2100 * time.Millisecond)); l != want || r.heardUntil() != at(1900*time.Millisecond) {
 		t.Errorf("after an answer %+v, want %+v; heard until %v", l, want, r.heardUntil().Sub(start))
 	}
+	// Of the time since somebody was heard the lapses do not count.
+	r.answered(at(3*time.Second), at(3*time.Second+10*time.Millisecond)) // a lapse from 1.9 s
+	r.answered(at(3200*time.Millisecond), at(3200*time.Millisecond))
+	for heard, want := range map[time.Duration]time.Duration{
+		3100 * time.Millisecond: 100 * time.Millisecond,
+		2500 * time.Millisecond: 190 * time.Millisecond, // behind the lapse
+		20 * time.Millisecond:   220 * time.Millisecond, // and before the first
+	} {
+		if got := r.silence(at(heard)); got != want {
+			t.Errorf("silent for %v since %v, want %v", got, heard, want)
+		}
+	}
+	r.answered(at(2*time.Minute), at(2*time.Minute))
+	r.answered(at(4*time.Minute), at(4*time.Minute))
+	if len(r.lapses) != 1 {
+		t.Errorf("%d lapses are remembered, want the last one", len(r.lapses))
+	}
 }

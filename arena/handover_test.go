@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,6 +145,30 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 		return st.Holders[game.Second].Instance == "b1" && st.Holders[game.Second].Epoch >= 2
 	})
 	bob.until(g, "the end", finished)
+}
+
+// On a busy machine the server's answers to the arena are late every second. An instance that
+// is gone loses its seat all the same.
+func TestSeatIsLostOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	g := ann.challenge("bob", small(t, "600+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	bob.set(func(p *player) { p.quiet, p.play, p.answer = true, nil, decline(protocol.DeclineDraining) })
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	busy.Go(func() {
+		for ctx.Err() == nil {
+			now := time.Now()
+			a.reach.missed(now.Add(-minLapse), now)
+			rest(ctx, quick().LostAfter/2)
+		}
+	})
+	ann.until(g, "the seat vacant", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "" })
 }
 
 // A player who gives the seat back all the time is offered it again at once a few times,

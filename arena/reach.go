@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +17,10 @@ import (
 type reach struct {
 	nc *nats.Conn
 
-	mu    sync.Mutex
-	until time.Time // when the last ping that was answered was sent
-	last  lapse     // the last one that has ended
+	mu     sync.Mutex
+	until  time.Time // when the last ping that was answered was sent
+	last   lapse     // the last one that has ended
+	lapses []lapse   // those that have ended within rememberLapses, oldest first
 }
 
 // lapse is a time in which players may not have reached us.
@@ -29,6 +31,8 @@ const (
 	pingTimeout = 2 * time.Second
 	// minLapse is the shortest lapse: a busy machine may take some pings to answer.
 	minLapse = 250 * time.Millisecond
+	// rememberLapses is much longer than an instance may be silent.
+	rememberLapses = time.Minute
 )
 
 func newReach(nc *nats.Conn) *reach { return &reach{nc: nc, until: time.Now()} }
@@ -51,9 +55,18 @@ func (r *reach) answered(sent, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Sub(r.until) >= minLapse {
-		r.last = lapse{r.until, now}
+		r.ended(lapse{r.until, now})
 	}
 	r.until = sent
+}
+
+// ended notes a lapse that has ended. The caller holds r.mu.
+func (r *reach) ended(l lapse) {
+	old := slices.IndexFunc(r.lapses, func(o lapse) bool { return l.to.Sub(o.to) < rememberLapses })
+	if old < 0 {
+		old = len(r.lapses)
+	}
+	r.last, r.lapses = l, append(slices.Delete(r.lapses, 0, old), l)
 }
 
 // missed notes a lapse of which the pings know nothing: the server answered, but it was
@@ -61,7 +74,8 @@ func (r *reach) answered(sent, now time.Time) {
 func (r *reach) missed(from, to time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last, r.until = lapse{from, to}, to
+	r.ended(lapse{from, to})
+	r.until = to
 }
 
 // heardUntil returns the time up to which everything that players sent has reached
@@ -70,6 +84,29 @@ func (r *reach) heardUntil() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.until
+}
+
+// silence returns for how long nothing of somebody has reached this process that was last heard
+// at a time, although it could have. Lapses do not count, or on a busy machine, which has one
+// every second, nobody would ever be gone.
+func (r *reach) silence(heard time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	silent, from := r.until.Sub(heard), heard
+	for _, l := range r.lapses { // one may begin before the last ends, when the ping was sent that ended it
+		if l.from.After(from) {
+			from = l.from
+		}
+		to := l.to
+		if to.After(r.until) {
+			to = r.until
+		}
+		if to.After(from) {
+			silent -= to.Sub(from)
+			from = to
+		}
+	}
+	return silent
 }
 
 // longLapse is the shortest lapse in which an answer may be lost: with it, a connection may

@@ -126,12 +126,13 @@ func (r *referee) run() {
 
 // checkLapse charges nobody for a time in which players may not have reached us. After
 // one that was long enough to cost a seat, the clock stands until the seat to act is
-// heard, as after a change of referee.
+// heard, as after a change of referee, and the seats' heartbeats are expected anew.
 func (r *referee) checkLapse() {
 	now := time.Now()
 	l := r.a.reach.lapse(now)
+	long := l.to.Sub(l.from) >= r.a.cfg.LostAfter
 	for seat := range r.seatSince { // heartbeats may be lost, or still be on their way
-		if r.seatSince[seat].Before(l.to) {
+		if long && r.seatSince[seat].Before(l.to) {
 			r.seatSince[seat] = l.to
 		}
 	}
@@ -144,7 +145,7 @@ func (r *referee) checkLapse() {
 	}
 	r.uncharged = l.to
 	r.game.Uncharge(from, l.to)
-	if l.to.Sub(l.from) < r.a.cfg.LostAfter || !r.halted.Before(l.from) {
+	if !long || !r.halted.Before(l.from) {
 		return
 	}
 	r.halted = l.from
