@@ -213,3 +213,38 @@ func TestHitBeyondTheSoftLimit(t *testing.T) {
 		})
 	}
 }
+
+// insatiable is a position whose prover takes all the time that it gets, and whose moves
+// take time.
+type insatiable struct{ *searchtest.Graph }
+
+func (p insatiable) Prove(_ int, stop func() bool) (search.Proof, int, bool) {
+	for !stop() {
+		time.Sleep(moveTime)
+	}
+	return search.Proof{}, 0, false
+}
+
+func (p insatiable) Do(m game.Move) {
+	time.Sleep(moveTime)
+	p.Graph.Do(m)
+}
+
+func (p insatiable) Clone() search.Position { return insatiable{p.Graph.Clone().(*searchtest.Graph)} }
+
+// A prover that is at work when the expected move is played leaves the search its part of
+// the time that is left then.
+func TestHitWhileProving(t *testing.T) {
+	for _, limits := range []search.Limits{{Soft: time.Second, Hard: 5 * time.Second}, {Hard: time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			g, params := deep()
+			params.ProveRoot = 1000
+			s := newGame(params).Start(insatiable{g}, search.Limits{Wait: true}, nil)
+			time.Sleep(time.Second / 10)
+			s.PonderHit(limits)
+			if r := s.Wait(); r.Depth < 1 || r.Nodes == 0 {
+				t.Errorf("%+v: a result of depth %d, by %d nodes in %v", limits, r.Depth, r.Nodes, r.Time)
+			}
+		})
+	}
+}

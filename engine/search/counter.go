@@ -67,9 +67,10 @@ func (c *NodeCounter) Flush() {
 	c.flushed = c.nodes
 }
 
-// Prove calls a prover with at most budget nodes. Unless until is 0, it gives
-// up when the search has taken that long.
-func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, bool) {
+// Prove calls a prover with at most budget nodes. Unless share is 0, it gives up when
+// the search has taken one part in share of its time, the soft limit or else the hard one:
+// also of that which a ponder hit brings meanwhile.
+func (c *NodeCounter) Prove(p Prover, budget, share int) (Proof, bool) {
 	if left := int(c.reserved) - int(c.nodes); left < budget {
 		c.reserved += c.search.reserveNodes(uint64(budget - left))
 		budget = min(budget, int(c.reserved-c.nodes))
@@ -80,7 +81,7 @@ func (c *NodeCounter) Prove(p Prover, budget int, until time.Duration) (Proof, b
 	}
 	proof, nodes, ok := p.Prove(budget, func() bool {
 		c.yield()
-		return !c.search.running() || until > 0 && c.search.Elapsed() >= until
+		return !c.search.running() || share > 0 && c.search.taken(share)
 	})
 	c.nodes += uint64(nodes)
 	c.pollAt = min(c.pollAt, c.reserved)
@@ -95,14 +96,10 @@ func (c *NodeCounter) ProveRoot(p Prover, params *Params) (Proof, bool) {
 	if limits.Mate > 0 && params.ProveMate > 0 {
 		share, budget = 2, params.ProveMate
 	}
-	until := limits.Soft / time.Duration(share)
 	if limits.Nodes > 0 {
 		budget = min(budget, int(limits.Nodes/uint64(share))+1)
 	}
-	if until == 0 {
-		until = limits.Hard / time.Duration(share)
-	}
-	return c.proveRoot(p, budget, until)
+	return c.proveRoot(p, budget, share)
 }
 
 // ProveAgain is ProveRoot in the course of the search, see Params.ProveAgain. Of a
@@ -120,16 +117,16 @@ func (c *NodeCounter) ProveAgain(p Prover, params *Params) (Proof, bool) {
 	if most < c.proving+max(c.proving/4, uint64(params.ProveRoot), 1) {
 		return Proof{}, false // not worth a call
 	}
-	return c.proveRoot(p, int(most-c.proving), limits.Soft)
+	return c.proveRoot(p, int(most-c.proving), 1)
 }
 
-func (c *NodeCounter) proveRoot(p Prover, budget int, until time.Duration) (Proof, bool) {
+func (c *NodeCounter) proveRoot(p Prover, budget, share int) (Proof, bool) {
 	limits := c.search.limits.Load()
 	if p == nil || budget == 0 || limits.MultiPV > 1 {
 		return Proof{}, false
 	}
 	before := c.nodes
-	proof, ok := c.Prove(p, budget, until)
+	proof, ok := c.Prove(p, budget, share)
 	c.proving += c.nodes - before
 	return proof, ok && len(proof.Line) > 0 && (limits.Mate == 0 || proof.Score >= mateWithin(limits.Mate))
 }

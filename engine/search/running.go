@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"sync"
@@ -229,6 +230,14 @@ func (s *Search) SoftLimitReached(progress func() Progress) bool {
 // found while pondering need not be found again.
 func (s *Search) thinkingTime() time.Duration {
 	return max(s.Elapsed(), time.Since(s.began)-s.pausedTime())
+}
+
+// taken reports whether the search has taken one part in share of its time, if that is
+// limited.
+func (s *Search) taken(share int) bool {
+	limits := s.limits.Load()
+	most := cmp.Or(limits.Soft, limits.Hard)
+	return most > 0 && s.thinkingTime() >= most/time.Duration(share)
 }
 
 // running is called by every worker now and then; false ends the search. It
