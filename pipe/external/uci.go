@@ -193,7 +193,7 @@ func (t *uciDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 		switch {
 		case reply.None():
 			a.invalid = "no move"
-		case t.game == xiangqi.Name && t.form.Ranks == 1 && a.move == strings.ToLower(reply.Move):
+		case t.form.BelowRanks(reply.Move):
 			a.invalid = "no move with ranks from 1 to 10, as engines with the option UCI_Variant write them"
 		}
 		return a, nil

@@ -176,9 +176,22 @@ func (u *uciHandler) position(c uci.Position) error {
 func (u *uciHandler) read(c uci.Position) error {
 	moves := make([]string, len(c.Moves))
 	for i, m := range c.Moves {
-		moves[i] = u.dialect.Ours(m)
+		var err error
+		if moves[i], err = u.ours(m); err != nil {
+			u.s.pos = nil
+			return fmt.Errorf("ply %d: %w", i+1, err)
+		}
 	}
 	return u.s.set(u.dialect.Game, u.ruleSet(), u.dialect.OurPosition(c.FEN), moves)
+}
+
+// ours converts a move into our notation. The error is for one of the other number of
+// Xiangqi's first rank.
+func (u *uciHandler) ours(move string) (string, error) {
+	if u.dialect.BelowRanks(move) {
+		return "", fmt.Errorf("%w: %.20q, but ranks count from %d (option Xiangqi Ranks)", game.ErrIllegal, move, u.dialect.Ranks)
+	}
+	return u.dialect.Ours(move), nil
 }
 
 // unlimited reports whether only another line ends the search.
@@ -225,7 +238,11 @@ func (u *uciHandler) parse(text string) (game.Move, error) {
 	if u.s.pos == nil {
 		return game.NoMove, errNoPosition
 	}
-	return u.s.pos.Parse(u.dialect.Ours(text))
+	move, err := u.ours(text)
+	if err != nil {
+		return game.NoMove, err
+	}
+	return u.s.pos.Parse(move)
 }
 
 // clocks returns the engine's clocks. White's is that of the seat that moves first.

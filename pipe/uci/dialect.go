@@ -57,6 +57,15 @@ func (d Dialect) Ours(move string) string {
 	return move
 }
 
+// BelowRanks reports whether a text is a move of Xiangqi with the rank 0 where ranks
+// count from 1. Ours leaves it as it is, and so it would pass for a move of the rules.
+func (d Dialect) BelowRanks(move string) bool {
+	move = strings.ToLower(strings.ReplaceAll(move, "-", ""))
+	from, rest, ok1 := cutSquare(move)
+	to, rest, ok2 := cutSquare(rest)
+	return d.Game == xiangqi.Name && ok1 && ok2 && rest == "" && min(from.rank, to.rank) < d.Ranks
+}
+
 // OurPosition converts a FEN of the dialect: GUIs pad the FENs of every game with
 // the fields that chess has.
 func (d Dialect) OurPosition(fen string) string {

@@ -183,6 +183,11 @@ func TestDialect(t *testing.T) {
 			t.Errorf("%q, of no move's form, became %q", same, got)
 		}
 	}
+	for move, below := range map[string]bool{"h2e2": false, "a10a9": false, "b0c2": true, "B0-C2": true, "a1a0": true, "h0": false, "h0e0x": false} {
+		if one.BelowRanks(move) != below || (uci.Dialect{Game: "xiangqi"}).BelowRanks(move) {
+			t.Errorf("%q: a move with a rank below 1 should be %v", move, below)
+		}
+	}
 	if got := one.Ours("H3-E3"); got != "h2e2" {
 		t.Errorf("H3-E3 is %q", got)
 	}
