@@ -167,7 +167,7 @@ func TestLimits(t *testing.T) {
 		{"go infinite", func(l search.Limits) bool { return l.Wait }},
 		{"go depth 5", func(l search.Limits) bool { return !l.Wait && l.Depth == 5 && l.Hard == 0 }},
 		{"go nodes 50", func(l search.Limits) bool { return !l.Wait && l.Nodes == 50 && l.Hard == 0 }},
-		{"go mate 2", func(l search.Limits) bool { return !l.Wait && l.Hard == 0 }},
+		{"go mate 2", func(l search.Limits) bool { return !l.Wait && l.Hard == 0 && l.Mate == 2 }},
 		{"go movetime 1000", func(l search.Limits) bool {
 			return !l.Wait && l.Hard == time.Second-frontend.DefaultOverhead && l.Soft == 0
 		}},

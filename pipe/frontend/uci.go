@@ -36,7 +36,6 @@ type uciHandler struct {
 
 	// Of the running search.
 	clock    *engine.Clock // for ponderhit
-	mate     int           // stop at a mate in this many moves
 	reported bool
 }
 
@@ -202,13 +201,13 @@ func unlimited(c uci.Go) bool {
 
 // search handles "go".
 func (u *uciHandler) search(c uci.Go) {
-	u.mate, u.reported = c.Mate, false
+	u.reported = false
 	u.clock = nil
 	if c.Perft > 0 {
 		u.perft(c.Perft)
 		return
 	}
-	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes, MultiPV: u.multiPV}
+	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes, Mate: c.Mate, MultiPV: u.multiPV}
 	for _, text := range c.Moves {
 		if m, err := u.parse(text); err != nil {
 			u.sendError(fmt.Errorf("searchmoves: %w", err))
@@ -271,9 +270,6 @@ func (u *uciHandler) report(i search.Info) {
 		info.WDL = wdl(u.s.pos.Rules().Game, u.s.setup.Eval, i.Score)
 	}
 	u.s.say(info)
-	if s := info.Score; u.mate > 0 && s.Unit == uci.Mate && s.Value > 0 && s.Value <= u.mate && s.Bound == uci.Exact {
-		u.s.stop()
-	}
 }
 
 // theirs converts moves into the GUI's notation.
