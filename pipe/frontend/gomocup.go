@@ -79,6 +79,9 @@ func (g *gomocupHandler) handle(line string) {
 		err = g.command(c)
 	}
 	if err != nil {
+		if c.Verb == gomocup.Board || c.Verb == gomocup.YXBoard {
+			g.stones, g.next = nil, gomoku.Black // no position is better than a wrong one
+		}
 		g.sendError(err)
 	}
 }
@@ -244,7 +247,7 @@ func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	return nil
 }
 
-// board sets up a position. After an error the board is empty.
+// board sets up a position.
 func (g *gomocupHandler) board(list []gomocup.Stone) error {
 	g.stones, g.next = nil, gomoku.Black
 	rules, err := g.rules(g.size)
@@ -262,7 +265,6 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 			c = own.Other()
 		}
 		if err := g.free(st.Point); err != nil {
-			g.stones = nil
 			return fmt.Errorf("BOARD: %w", err)
 		}
 		g.stones = append(g.stones, placed{at: st.Point, colour: c, dead: st.Side == gomocup.Dead})
@@ -353,6 +355,9 @@ var emptyRun = regexp.MustCompile(`\.+`)
 func (g *gomocupHandler) think(lines int) error {
 	if err := g.setUp(); err != nil {
 		return err
+	}
+	if out := g.s.pos.Outcome(); out.Over() {
+		return fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
 	g.swap = nil
 	l := g.limits(1, g.s.readAt)
