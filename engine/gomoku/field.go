@@ -232,6 +232,17 @@ func (f *field) foul(p gomoku.Point, c gomoku.Colour) bool {
 	return false
 }
 
+// firstAllowed returns the lowest of some empty points where a stone of colour c is not
+// forbidden; ok is false if there is none.
+func (f *field) firstAllowed(set *points, c gomoku.Colour) (p gomoku.Point, ok bool) {
+	for p := range set.all() {
+		if !f.foul(p, c) {
+			return p, true
+		}
+	}
+	return gomoku.NoPoint, false
+}
+
 // list adds an empty point to the sets and sums, unlist removes it.
 func (f *field) list(p gomoku.Point) {
 	f.open.add(p)

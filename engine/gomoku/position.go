@@ -145,10 +145,8 @@ func (a *position) settled(top *nodeState) (search.Score, bool) {
 		}
 		return 0, false
 	case own[makesTwo4s] > 0:
-		for p := range a.field.sets[a.toMove][two4s].all() {
-			if !a.field.foul(p, a.toMove) {
-				return search.Win - 3, true
-			}
+		if _, ok := a.field.firstAllowed(&a.field.sets[a.toMove][two4s], a.toMove); ok {
+			return search.Win - 3, true
 		}
 	}
 	if other[makesTwo4s] > 0 {

@@ -73,7 +73,10 @@ func (a *position) proveVCF(budget int, stop func() bool) (search.Proof, int, bo
 		return search.Proof{}, 0, false
 	}
 	if fives := other[five].count(); fives > 1 {
-		p := other[five].first()
+		p, ok := a.field.firstAllowed(&other[five], a.toMove)
+		if !ok {
+			p = other[five].first()
+		}
 		return search.Proof{Score: -(search.Win - 2), Line: []game.Move{gomoku.StoneMove(p)}, Kind: "vcf"}, 0, true
 	}
 	if own[four].empty() {
@@ -197,16 +200,16 @@ func (v *vcf) reply(key uint64, fours, ply int) bool {
 		return false
 	}
 	fives := f.sets[v.attacker][five]
-	block := fives.first()
+	block, ok := f.firstAllowed(&fives, defender)
+	if !ok {
+		v.length = ply + 1 // the five can't be stopped
+		return true
+	}
 	v.line[ply+1] = gomoku.StoneMove(block)
 	if fives.count() > 1 {
 		fives.remove(block)
 		v.line[ply+2] = gomoku.StoneMove(fives.first())
 		v.length = ply + 3
-		return true
-	}
-	if f.foul(block, defender) {
-		v.length = ply + 1 // the five can't be stopped
 		return true
 	}
 	if fours == 1 || v.spent() {

@@ -267,10 +267,8 @@ func (v *vct) listAttacks(key uint64) (numbers, bool) {
 		v.option(key, option{block, false, numbers{1, 1, 0}}, v.attacker)
 		return numbers{}, false
 	}
-	for p := range own[two4s].all() {
-		if !f.foul(p, v.attacker) {
-			return reached(3), true
-		}
+	if _, ok := f.firstAllowed(&own[two4s], v.attacker); ok {
+		return reached(3), true
 	}
 	first := len(v.options)
 	for p := range own[open3].all() {
@@ -305,10 +303,8 @@ func (v *vct) listReplies(key uint64) (numbers, bool) {
 		v.option(key, option{block, false, numbers{1, 1, 0}}, v.defender)
 		return numbers{plies: 1}, false
 	}
-	for p := range own[two4s].all() {
-		if !f.foul(p, v.defender) {
-			return reached(0), true // two fives with one stone: more than the attacker can stop
-		}
+	if _, ok := f.firstAllowed(&own[two4s], v.defender); ok {
+		return reached(0), true // two fives with one stone: more than the attacker can stop
 	}
 	unlisted := 3
 	stops, threatened := f.stopsOfTwo4s(v.attacker)
@@ -465,17 +461,15 @@ func (v *vct) finish(key uint64, attacking bool, n numbers) {
 	switch fives := &f.sets[v.attacker][five]; {
 	case n.plies == 0:
 		return
+	case !fives.empty() && attacking:
+		p = fives.first()
 	case !fives.empty():
-		p = fives.first() // makes five, or stops one of them
-		if !attacking && f.foul(p, v.defender) {
+		var ok bool
+		if p, ok = f.firstAllowed(fives, v.defender); !ok {
 			return // the four can't be stopped
 		}
 	case attacking:
-		for p = range f.sets[v.attacker][two4s].all() {
-			if !f.foul(p, v.attacker) {
-				break
-			}
-		}
+		p, _ = f.firstAllowed(&f.sets[v.attacker][two4s], v.attacker)
 	case f.sets[v.attacker][two4s].empty():
 		return // every reply to a quiet move is forbidden
 	default:

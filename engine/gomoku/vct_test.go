@@ -108,6 +108,18 @@ func checkLine(t *testing.T, g game.Position, proof search.Proof) {
 	}
 }
 
+// TestLinesWithoutForbiddenStops: of two fives in Renju the line of a proof stops one where
+// Black may, and where it may stop neither, it ends.
+func TestLinesWithoutForbiddenStops(t *testing.T) {
+	const won = "15/2x12/3x6xoooo/4o3xx2x2/4xox1o2o1o1/2oxoooxxoo4/xxoxxooo1x5/ooxooxxxxoo4/o3xxoxxo5/o1xx2x1x6/o2xoooox6/x2o1xxxo6/6xxo6/6oxo6/6xx7 w"
+	g := setUp(t, "gomoku/renju-15", won, "")
+	proof, _, ok := adapt(t, g).proveVCF(10000, never)
+	if !ok || proof.Score < search.WinBound {
+		t.Fatalf("%+v, %v", proof, ok)
+	}
+	checkLine(t, g, proof)
+}
+
 // TestVCTExternal: of the external problems with threes all but two are solved, in about
 // five seconds each on an idle core at most.
 func TestVCTExternal(t *testing.T) {
