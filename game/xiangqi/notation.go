@@ -51,7 +51,7 @@ func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
 	case WXF:
 		return p.unique(text, plainWXF(text), p.board.wxf)
 	case Chinese:
-		return p.unique(text, plainChinese(text), p.board.chinese)
+		return p.unique(text, plainChinese(text, p.board.side), p.board.chinese)
 	}
 	return game.NoMove, fmt.Errorf("move %.40q: %w: no notation %.20q", text, game.ErrSyntax, n)
 }
@@ -314,10 +314,23 @@ var chineseVariants = strings.NewReplacer(
 	"１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9", " ", "",
 )
 
+// sideNames and sideNumerals give the characters that differ between the sides those of
+// one side. Many programs use one side's for both.
+var (
+	sideNames = [2]*strings.Replacer{
+		Red:   strings.NewReplacer("将", "帅", "士", "仕", "象", "相", "卒", "兵"),
+		Black: strings.NewReplacer("帅", "将", "仕", "士", "相", "象", "兵", "卒"),
+	}
+	sideNumerals = [2]*strings.Replacer{
+		Red:   strings.NewReplacer("1", "一", "2", "二", "3", "三", "4", "四", "5", "五", "6", "六", "7", "七", "8", "八", "9", "九"),
+		Black: strings.NewReplacer("一", "1", "二", "2", "三", "3", "四", "4", "五", "5", "六", "6", "七", "7", "八", "8", "九", "9"),
+	}
+)
+
 // plainChinese converts the variants of Chinese notation to the one that chinese
 // writes. It returns "" for a text of another form. Red's and Black's names for
 // a piece, and their numerals, are interchangeable; the side to move decides.
-func plainChinese(text string) string {
+func plainChinese(text string, mover Color) string {
 	r := []rune(chineseVariants.Replace(text))
 	if len(r) != 4 || !strings.ContainsRune("进退平", r[2]) {
 		return ""
@@ -327,5 +340,7 @@ func plainChinese(text string) string {
 			return ""
 		}
 	}
-	return string(r)
+	// A number that comes first is the place of a pawn, which is Chinese for both sides.
+	plain := sideNumerals[Red].Replace(string(r[0])) + sideNumerals[mover].Replace(string(r[1:]))
+	return sideNames[mover].Replace(plain)
 }

@@ -89,6 +89,17 @@ func TestReadVariants(t *testing.T) {
 		{Chinese, "3k5/9/9/4R4/9/4R4/9/9/9/4K4 w", "後車平九", "e4a4"},
 		{Chinese, "3k5/4P4/4P4/4P4/4P4/9/9/9/9/5K3 w", "前兵平六", "e8d8"},
 		{Chinese, "4k4/9/9/9/9/9/9/5A3/9/3K1A3 w", "仕四退五", "f2e1"},
+		// The other side's names and numerals.
+		{Chinese, "", "砲2平5", "h2e2"},
+		{Chinese, "", "象三进五", "g0e2"},
+		{Chinese, "", "士4進5", "f0e1"},
+		{Chinese, "", "卒三进1", "g3g4"},
+		{Chinese, "", "將5进一", "e0e1"},
+		{Chinese, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b", "马八进七", "h9g7"},
+		{Chinese, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b", "相3进五", "c9e7"},
+		{Chinese, "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b", "帥五进1", "e9e8"},
+		{Chinese, "3k5/4P4/4P4/4P4/4P4/9/9/9/9/5K3 w", "2卒平6", "e7d7"},
+		{Chinese, "3k5/9/9/9/4p4/4p4/4p4/4p4/9/5K3 b", "2兵平六", "e3f3"},
 	} {
 		p := setUp(t, c.fen)
 		m, err := p.ParseIn(c.n, c.text)
@@ -191,7 +202,7 @@ func TestNotationRoundTrip(t *testing.T) {
 			}
 		}
 		unambiguous(t, p, legal, p.board.wxf, plainWXF)
-		unambiguous(t, p, legal, p.board.chinese, plainChinese)
+		unambiguous(t, p, legal, p.board.chinese, func(text string) string { return plainChinese(text, p.board.side) })
 		m := legal[rng.IntN(len(legal))]
 		for _, n := range p.Notations() {
 			if back, err := p.ParseAny(p.FormatIn(n, m)); n != Algebra && (err != nil || back != m) {
