@@ -221,13 +221,14 @@ func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error)
 // stones lists the stones of the start position, then the moves. Some programs (Wine)
 // take the stones for moves of the players in turn, whatever their colour, and
 // answer only if the last is the opponent's. So those of the start position alternate, as far
-// as their numbers allow, and end with one of the side that is not to move there.
+// as their numbers allow, and end with one of the side that is not to move there. A stone
+// of a row that has been counted is a dead one, also if a move of the list has made the row.
 func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	g, ok := q.pos.Clone().(*gomoku.Position)
 	if !ok {
 		return nil, errors.New("gomocup: no position of Gomoku")
 	}
-	mine := g.ToMove()
+	mine, now := g.ToMove(), g.Board()
 	for range q.moves {
 		g.Undo()
 	}
@@ -240,8 +241,12 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	}
 	add := func(text string, s gomocup.Side) {
 		at, bad := gomocup.PointOf(text, t.size)
-		if bad != nil {
-			err = bad
+		p, bad2 := now.ParsePoint(text)
+		switch {
+		case bad != nil || bad2 != nil:
+			err = errors.Join(bad, bad2)
+		case now.Dead(p):
+			s = gomocup.Dead
 		}
 		list = append(list, gomocup.Stone{Point: at, Side: s})
 	}
@@ -250,9 +255,9 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 		for row := range t.size {
 			at := b.Point(column, row)
 			switch c, ok := b.At(at); {
-			case !ok:
 			case b.Dead(at):
 				add(b.PointText(at), gomocup.Dead)
+			case !ok:
 			case c == next:
 				before = append(before, b.PointText(at))
 			default:

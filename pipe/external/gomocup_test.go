@@ -3,6 +3,7 @@ package external
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,36 @@ func TestStonesAlternate(t *testing.T) {
 		if got := strings.Join(sides, " "); got != c.want {
 			t.Errorf("%s, then %s: sides %s, want %s", c.line, c.moves, got, c.want)
 		}
+	}
+}
+
+// TestDeadStones: stones of rows that have been counted, in the start position or by a
+// move after it, are given as dead ones.
+func TestDeadStones(t *testing.T) {
+	rules, err := catalog.Rules("gomoku/continuous-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rules.New("15/15/15/15/15/15/15/15/15/15/15/xxxx11/oooo11/15/#####10 b rows=0:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []string{"e4", "o15"} {
+		if _, err := game.PlayText(p, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stones, err := (&gomocupDialect{size: 15}).stones(newQuery(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range stones {
+		got = append(got, fmt.Sprintf("%d,%d,%d", s.X, s.Y, s.Side))
+	}
+	slices.Sort(got)
+	want := "0,11,3 0,12,2 0,14,3 1,11,3 1,12,2 1,14,3 14,0,2 2,11,3 2,12,2 2,14,3 3,11,3 3,12,2 3,14,3 4,11,3 4,14,3"
+	if all := strings.Join(got, " "); all != want {
+		t.Errorf("stones %s, want %s", all, want)
 	}
 }
