@@ -27,6 +27,7 @@ type gomocupHandler struct {
 	detail  bool // send messages during the search
 
 	stones  []placed // in the order received
+	given   int      // how many of them came by BOARD, the others after it one by one
 	next    gomoku.Colour
 	blocked []gomocup.Point // excluded from the search
 
@@ -80,7 +81,7 @@ func (g *gomocupHandler) handle(line string) {
 	}
 	if err != nil {
 		if c.Verb == gomocup.Board || c.Verb == gomocup.YXBoard {
-			g.stones, g.next = nil, gomoku.Black // no position is better than a wrong one
+			g.empty() // no position is better than a wrong one
 		}
 		g.sendError(err)
 	}
@@ -186,10 +187,14 @@ func (g *gomocupHandler) start(width, height int) error {
 
 // clear starts a new match on the board.
 func (g *gomocupHandler) clear() {
-	g.stones, g.next, g.blocked = nil, gomoku.Black, nil
+	g.empty()
+	g.blocked = nil
 	g.time.used = 0
 	g.s.newGame()
 }
+
+// empty removes all stones.
+func (g *gomocupHandler) empty() { g.stones, g.given, g.next = nil, 0, gomoku.Black }
 
 // rules returns the name of our rule set.
 func (g *gomocupHandler) rules(size int) (string, error) {
@@ -243,13 +248,16 @@ func (g *gomocupHandler) takeBack(at gomocup.Point) error {
 	}
 	g.next = g.stones[i].colour
 	g.stones = append(g.stones[:i], g.stones[i+1:]...)
+	if i < g.given {
+		g.given--
+	}
 	g.ok()
 	return nil
 }
 
 // board sets up a position.
 func (g *gomocupHandler) board(list []gomocup.Stone) error {
-	g.stones, g.next = nil, gomoku.Black
+	g.empty()
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
@@ -269,7 +277,7 @@ func (g *gomocupHandler) board(list []gomocup.Stone) error {
 		}
 		g.stones = append(g.stones, placed{at: st.Point, colour: c, dead: st.Side == gomocup.Dead})
 	}
-	g.next = own
+	g.given, g.next = len(g.stones), own
 	g.remarkOnCount(list, own)
 	return nil
 }
@@ -314,31 +322,46 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 }
 
 // setUp sets the session's position: by moves if the stones came in the order of a
-// game, as a text otherwise.
+// game. Otherwise those of BOARD are the start, and moves lead on from there, because
+// a row that a move makes is counted under the continuous rules.
 func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
 	}
-	colour, moves, played := gomoku.Black, []string{}, true
-	for _, st := range g.stones {
-		played = played && st.colour == colour && !st.dead
+	if moves, ok := g.moves(0, gomoku.Black); ok {
+		return g.s.set(gomoku.Name, rules, "", moves)
+	}
+	first := g.next
+	if g.given < len(g.stones) {
+		first = g.stones[g.given].colour
+	}
+	if moves, ok := g.moves(g.given, first); ok {
+		return g.s.set(gomoku.Name, rules, g.text(g.given, first), moves)
+	}
+	return g.s.set(gomoku.Name, rules, g.text(len(g.stones), g.next), nil) // a stone was taken back
+}
+
+// moves returns the stones from an index on as moves; ok is false if they are not those of
+// a game that the colour begins.
+func (g *gomocupHandler) moves(from int, colour gomoku.Colour) (moves []string, ok bool) {
+	for _, st := range g.stones[from:] {
+		if st.colour != colour || st.dead {
+			return nil, false
+		}
 		moves = append(moves, st.at.Move(g.size))
 		colour = colour.Other()
 	}
-	if played && colour == g.next {
-		return g.s.set(gomoku.Name, rules, "", moves)
-	}
-	return g.s.set(gomoku.Name, rules, g.text(), nil)
+	return moves, colour == g.next
 }
 
-// text returns the position in our notation.
-func (g *gomocupHandler) text() string {
+// text returns the position of so many stones, with a colour to move, in our notation.
+func (g *gomocupHandler) text(stones int, next gomoku.Colour) string {
 	rows := make([][]byte, g.size)
 	for y := range rows {
 		rows[y] = bytes.Repeat([]byte{'.'}, g.size)
 	}
-	for _, st := range g.stones {
+	for _, st := range g.stones[:stones] {
 		mark := "xo"[st.colour]
 		if st.dead {
 			mark = '#'
@@ -346,7 +369,7 @@ func (g *gomocupHandler) text() string {
 		rows[st.at.Y][st.at.X] = mark
 	}
 	text := emptyRun.ReplaceAllStringFunc(string(bytes.Join(rows, []byte{'/'})), func(run string) string { return strconv.Itoa(len(run)) })
-	return text + " " + string("bw"[g.next])
+	return text + " " + string("bw"[next])
 }
 
 var emptyRun = regexp.MustCompile(`\.+`)
