@@ -46,6 +46,22 @@ func adapt(t testing.TB, g game.Position) *position {
 // forced nodes.
 const middle = "15/15/15/15/5o9/4xoxxo6/5xxo1o5/4oxxo7/5oxxo6/4x1o8/15/15/15/15/15 b"
 
+// TestFirstMoveWithoutSearch: the first stone is in the middle even if there is no time to
+// search.
+func TestFirstMoveWithoutSearch(t *testing.T) {
+	for _, rules := range gomoku.Game().Sets {
+		g := setUp(t, rules, "", "")
+		if _, opening := g.(*gomoku.Position).Step(); opening {
+			continue
+		}
+		r := search.New(Params(), search.NewTable(0)).NewGame(search.GameOptions{}).Start(adapt(t, g), search.Limits{Nodes: 1}, nil).Wait()
+		b := g.(*gomoku.Position).Board()
+		if at, ok := b.MovePoint(r.Move); !ok || b.FromCentre(at) > 1 {
+			t.Errorf("%s: the first move is %s", rules, g.Format(r.Move))
+		}
+	}
+}
+
 func TestConform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	searchtest.Conform(t, searchtest.Subject{

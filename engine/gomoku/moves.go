@@ -104,6 +104,9 @@ func (a *position) setMove(e *search.ScoredMove, p gomoku.Point, need need) {
 	*e = search.ScoredMove{}
 	e.Move = gomoku.StoneMove(p)
 	e.Order = score*orderScale + f.border[p]
+	if f.board.Stones() == 0 {
+		e.Order = f.border[p] // the policy comes from positions with stones, and prefers a corner
+	}
 	e.HistoryIndex[0] = uint16(p)
 	switch threat := f.info(p, own).threat; {
 	case f.foul(p, own):
