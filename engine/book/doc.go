@@ -36,5 +36,4 @@
 // the first moves, which thousands of games have tested, hardly change. A win adds
 // as much. Learnt stays between -0.3 and 0.3, so that two losses in a row are enough
 // to drop a line, and many results over the board still outweigh it.
-// results at the board outweigh it in the long run.
 package book
