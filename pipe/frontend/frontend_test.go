@@ -16,6 +16,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/pipe/frontend"
 )
 
@@ -132,6 +133,7 @@ func TestClocks(t *testing.T) {
 		{[]string{"setoption name UCI_Variant value gomoku", "position startpos", "go wtime 5000 btime 7000"}, clocks(5*second, 7*second, 0), 0},
 		{[]string{"ucci", "go time 5000 increment 1000 opptime 6000 oppincrement 1000"}, clocks(5*second, 6*second, second), 0},
 		{[]string{"ucci", "setoption usemillisec false", "go time 5 movestogo 4 opptime 6 oppmovestogo 4"}, clocks(5*second, 6*second, 0), 4},
+		{[]string{"ucci", "setoption usemillisec false", "go time 2147483647 increment 2147483647 opptime 2147483647 movestogo 1"}, clocks(clock.Longest, clock.Longest, clock.Longest), 1},
 	} {
 		w := &witness{}
 		ask(t, w, c.lines...)
@@ -144,7 +146,7 @@ func TestClocks(t *testing.T) {
 		if got.Mine != c.want.Mine || got.Theirs != c.want.Theirs || got.Spec.Increment != c.want.Spec.Increment || l.MovesToGo != c.togo {
 			t.Errorf("%q: clock %+v, %d moves to go; want %+v, %d", c.lines, got, l.MovesToGo, c.want, c.togo)
 		}
-		if got.At.IsZero() || got.Overhead != frontend.DefaultOverhead || l.Hard == 0 {
+		if got.At.IsZero() || got.Overhead != frontend.DefaultOverhead || l.Hard == 0 || c.want.Mine.Left > 0 && l.Hard < second/10 {
 			t.Errorf("%q: since %v, overhead %v, at most %v", c.lines, got.At, got.Overhead, l.Hard)
 		}
 	}

@@ -271,11 +271,13 @@ func (u *ucciHandler) search(c ucci.Go) {
 // clocks returns the engine's clocks.
 func (u *ucciHandler) clocks(c *ucci.Clock) *engine.Clock {
 	unit := ucci.Unit(u.millis)
-	mine := time.Duration(max(c.Time, 0)) * unit
+	// The largest number, for no limit, is 68 years in seconds: multiples of it overflow.
+	length := func(n int) time.Duration { return min(time.Duration(max(n, 0))*unit, clock.Longest) }
+	mine := length(c.Time)
 	u.maxClock = max(u.maxClock, mine)
 	return &engine.Clock{
-		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.maxClock, Increment: time.Duration(max(c.Increment, 0)) * unit},
-		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: time.Duration(max(c.OppTime, 0)) * unit},
+		Spec: clock.Spec{Kind: clock.Fischer, Initial: u.maxClock, Increment: length(c.Increment)},
+		Mine: clock.State{Left: mine}, Theirs: clock.State{Left: length(c.OppTime)},
 		Overhead: u.s.o.Overhead,
 	}
 }
