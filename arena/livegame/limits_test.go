@@ -193,17 +193,21 @@ func TestGivenMoves(t *testing.T) {
 
 // A game of people without a limit on the clock ends when nobody comes back to it.
 func TestUnlimitedGameIsAbandoned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), protocol.Human, protocol.Human)
-		for range 3 {
-			tb.run(clock.Longest - time.Hour)
+	for _, kind := range []protocol.Kind{protocol.Human, protocol.Bot} { // a bot could hold another one's slot for ever
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), kind, kind)
 			tb.code(tb.play(), protocol.Accepted)
-		}
-		tb.run(clock.Longest - time.Millisecond)
-		if tb.Over() {
-			t.Fatalf("over too early: %+v", tb.snap.Outcome)
-		}
-		tb.run(time.Hour)
-		tb.want(game.FirstWins, protocol.ReasonAbandoned)
-	})
+			tb.code(tb.play(), protocol.Accepted)
+			for range 3 {
+				tb.run(clock.Longest - time.Hour)
+				tb.code(tb.play(), protocol.Accepted)
+			}
+			tb.run(clock.Longest - time.Millisecond)
+			if tb.Over() {
+				t.Fatalf("%s: over too early: %+v", kind, tb.snap.Outcome)
+			}
+			tb.run(time.Hour)
+			tb.want(game.FirstWins, protocol.ReasonAbandoned)
+		})
+	}
 }

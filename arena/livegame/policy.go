@@ -115,10 +115,13 @@ func (p Policy) limitsOf(spec clock.Spec, holders [2]protocol.Holder) limits {
 		}
 	}
 	l.firstMove, l.forfeit = factor*p.FirstMove, factor*p.AbandonAfter
-	if budget, limited := spec.Budget(spec.Start()); spec.Speed() == clock.Correspondence && limited {
+	if budget, limited := spec.Budget(spec.Start()); limited && spec.Speed() == clock.Correspondence {
 		l.firstMove = budget
-	} else if people {
-		l.firstMove, l.turn = clock.Longest, clock.Longest
+	} else if !limited {
+		l.turn = clock.Longest
+		if people {
+			l.firstMove = clock.Longest
+		}
 	}
 	if people {
 		l.forfeit = clock.Longest // of a bot's seat
