@@ -20,7 +20,7 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 	if g.held {
 		return seat, g.unanswered()
 	}
-	if ans, ok := g.recent.find(p, id); ok {
+	if ans, ok := g.recent[seat].find(id); ok {
 		ans.Code = protocol.Duplicate
 		g.fill(&ans, now)
 		return seat, &ans
@@ -113,7 +113,7 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if g.snap.DrawBy != nil && *g.snap.DrawBy != seat {
 		g.snap.DrawBy = nil // a move declines the offer
 	}
-	g.accept(p, req.ID, protocol.ActAnswer{Receipt: g.receipt})
+	g.accept(seat, req.ID, protocol.ActAnswer{Receipt: g.receipt})
 	if outcome := g.pos.Outcome(); outcome.Over() {
 		g.finish(outcome)
 		e := g.event(protocol.EventEnd, &seat, req.ID, now, nil)
@@ -162,9 +162,9 @@ func parseKey(text string) (uint64, bool) {
 }
 
 // accept prepares the answer that Commit returns and keeps it for repetitions.
-func (g *Game) accept(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
+func (g *Game) accept(seat game.Seat, id string, ans protocol.ActAnswer) {
 	g.caused = ans
-	g.recent.keep(p, id, ans)
+	g.recent[seat].keep(id, ans)
 }
 
 // Act rules on a resignation or a step of a draw or takeback offer. Its results
@@ -196,21 +196,21 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 	}
 	switch action {
 	case protocol.ActResign:
-		g.accept(p, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, protocol.ActAnswer{})
 		why, text := protocol.ReasonResign, protocol.FaultText(req.Fault, p)
 		if text != "" {
 			why = req.Fault
 		}
 		return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: why}, &seat, req.ID, now, text, nil)
 	case protocol.ActDraw:
-		return g.draw(p, seat, req, now)
+		return g.draw(seat, req, now)
 	case protocol.ActTakeback:
-		return g.takeback(p, seat, req, now)
+		return g.takeback(seat, req, now)
 	}
 	return nil, *g.refuse(now, protocol.UnknownVerb, "want resign, draw or takeback")
 }
 
-func (g *Game) draw(p protocol.PlayerID, seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+func (g *Game) draw(seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	open := g.snap.DrawBy
 	theirs := open != nil && *open != seat
 	switch {
@@ -223,17 +223,17 @@ func (g *Game) draw(p protocol.PlayerID, seat game.Seat, req protocol.ActRequest
 	case req.Step == protocol.StepDecline:
 		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own
 	case theirs: // accepted, or offered by both
-		g.accept(p, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, protocol.ActAnswer{})
 		return g.end(game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, &seat, req.ID, now, "", nil)
 	default:
 		g.snap.DrawBy = &seat
 		g.drawPly[seat] = len(g.snap.Moves) + 1
 	}
-	g.accept(p, req.ID, protocol.ActAnswer{})
+	g.accept(seat, req.ID, protocol.ActAnswer{})
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
-func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	open := g.snap.TakebackBy
 	theirs := open != nil && *open != seat
 	switch {
@@ -265,10 +265,10 @@ func (g *Game) takeback(p protocol.PlayerID, seat game.Seat, req protocol.ActReq
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
 		g.drawPly, g.backPly = [2]int{}, [2]int{}
-		g.accept(p, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, protocol.ActAnswer{})
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}
-	g.accept(p, req.ID, protocol.ActAnswer{})
+	g.accept(seat, req.ID, protocol.ActAnswer{})
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
@@ -290,7 +290,7 @@ func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time
 		return "", *done
 	}
 	ans = protocol.ActAnswer{}
-	g.recent.keep(p, req.ID, ans)
+	g.recent[seat].keep(req.ID, ans)
 	g.fill(&ans, now)
 	return g.snap.Holders[seat.Other()].Player, ans
 }

@@ -211,3 +211,21 @@ func TestUnlimitedGameIsAbandoned(t *testing.T) {
 		})
 	}
 }
+
+// However much the opponent says, a request that is sent again gets the answer of the first.
+func TestRepetitionAmongTheOpponentsRequests(t *testing.T) {
+	tb := open(t, terms(t, "60", false), DefaultPolicy())
+	offer := func() protocol.Code {
+		now := time.Now()
+		return tb.done(tb.Act("ann", protocol.ActDraw, protocol.ActRequest{
+			Header: protocol.Header{ID: "offer"}, Instance: "a1", Epoch: 1, Step: protocol.StepOffer,
+		}, now, now))
+	}
+	tb.code(offer(), protocol.Accepted)
+	for range 2 * remembered {
+		if _, ans := tb.Chat("bob", protocol.ChatRequest{Header: protocol.Header{ID: tb.id()}, Instance: "b1", Epoch: 1, Text: "hurry"}, time.Now()); ans.Error != nil {
+			t.Fatal(ans.Error)
+		}
+	}
+	tb.code(offer(), protocol.Duplicate)
+}

@@ -34,7 +34,7 @@ type Game struct {
 	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
 	backPly   [2]int              // 1 + the ply of the seat's last takeback request
 	receipt   *protocol.Receipt   // of the last move
-	recent    requests            // answers to requests that took effect
+	recent    [2]requests         // by seat: answers to requests that took effect
 	pending   func(now time.Time) // what Commit does
 	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
 }
@@ -134,7 +134,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
 	if last.Request != "" && last.Seat != nil {
-		g.recent.keep(last.Holders[*last.Seat].Player, last.Request, protocol.ActAnswer{Receipt: last.Receipt})
+		g.recent[*last.Seat].keep(last.Request, protocol.ActAnswer{Receipt: last.Receipt})
 	}
 	return g, g.event(protocol.EventTakeover, nil, "", now, nil), nil
 }
@@ -305,34 +305,28 @@ func (g *Game) Over() bool { return g.snap.Status == protocol.Finished }
 // Ply counts the moves on the board.
 func (g *Game) Ply() int { return len(g.snap.Moves) }
 
-// requests remembers the answers to the last requests that took effect, so that
-// a repetition gets the same answer.
+// requests remembers the answers to the last requests of a seat that took effect, by their
+// ids, so that a repetition gets the same answer.
 type requests struct {
-	known map[requestKey]protocol.ActAnswer
-	order []requestKey
-}
-
-type requestKey struct {
-	player protocol.PlayerID
-	id     string
+	known map[string]protocol.ActAnswer
+	order []string
 }
 
 const remembered = 32
 
-func (r *requests) keep(p protocol.PlayerID, id string, ans protocol.ActAnswer) {
+func (r *requests) keep(id string, ans protocol.ActAnswer) {
 	if r.known == nil {
-		r.known = make(map[requestKey]protocol.ActAnswer)
+		r.known = make(map[string]protocol.ActAnswer)
 	}
 	if len(r.order) == remembered {
 		delete(r.known, r.order[0])
 		r.order = r.order[1:]
 	}
-	key := requestKey{p, id}
-	r.known[key] = ans
-	r.order = append(r.order, key)
+	r.known[id] = ans
+	r.order = append(r.order, id)
 }
 
-func (r *requests) find(p protocol.PlayerID, id string) (protocol.ActAnswer, bool) {
-	ans, ok := r.known[requestKey{p, id}]
+func (r *requests) find(id string) (protocol.ActAnswer, bool) {
+	ans, ok := r.known[id]
 	return ans, ok
 }
