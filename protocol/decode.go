@@ -33,6 +33,10 @@ const (
 // MaxSlots is the most slots that an instance can report for a player.
 const MaxSlots = 10000
 
+// MaxPlies is the most plies of a game, with those played before it: no message names more.
+// A platform ends a longer game without a result.
+const MaxPlies = maxPly
+
 // MaxPlaying is the most games that an instance plays at once for one player: each
 // heartbeat names them all.
 const MaxPlaying = maxList

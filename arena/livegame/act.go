@@ -84,6 +84,10 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if e := g.full(now); e != nil { // before the move is on the board: the event has the position
 		return e, protocol.ActAnswer{}
 	}
+	if len(g.snap.Moves) >= protocol.MaxPlies {
+		return g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, "the game has as many plies as a game can have",
+			g.refuse(now, protocol.Over, "void: the game has as many plies as a game can have"))
+	}
 	text := g.pos.Format(move)
 	if err := g.pos.Play(move); err != nil {
 		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")

@@ -1,6 +1,7 @@
 package livegame
 
 import (
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -210,6 +211,29 @@ func TestUnlimitedGameIsAbandoned(t *testing.T) {
 			tb.want(game.FirstWins, protocol.ReasonAbandoned)
 		})
 	}
+}
+
+// Some rule sets have no end. A game that has as many plies as messages can name is void:
+// the next move would be refused as malformed, and its player lose on time.
+func TestLongestGame(t *testing.T) {
+	long := protocol.Terms{Game: "xiangqi", Rules: "xiangqi/simple+limit=none+repetition=none", Clock: spec(t, "60+1"), Rated: true}
+	shuffle := []string{"a0a1", "a9a8", "a1a0", "a8a9"}
+	for n := range protocol.MaxPlies - 1 {
+		long.Moves = append(long.Moves, shuffle[n%len(shuffle)])
+	}
+	tb := open(t, long, DefaultPolicy())
+	tb.code(tb.play(), protocol.Accepted)
+	st := tb.State(game.First, time.Now())
+	st.V, st.To = protocol.Version, "to.ann.game.g1"
+	data, err := json.Marshal(st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, refused := protocol.Decode[protocol.State](data, protocol.Limits{MessageBytes: len(data), Nesting: 16}); refused != nil || len(st.Moves) != protocol.MaxPlies {
+		t.Errorf("the last state, after %d plies, can't be read: %v", len(st.Moves), refused)
+	}
+	tb.code(tb.play(), protocol.Over)
+	tb.want(game.Undecided, protocol.ReasonVoid)
 }
 
 // However much the opponent says, a request that is sent again gets the answer of the first.
