@@ -289,6 +289,15 @@ func (c Connection) options() []nats.Option {
 	log := c.Log.With().Str("nats", c.Name).Logger()
 	var failure string              // logged last; needs no lock, since callbacks run one at a time
 	denied := make(map[string]bool) // subjects that were refused and logged
+	endWatch := func() {}           // of the credentials
+	watchAnew := func() {
+		endWatch()
+		var watching context.Context
+		watching, endWatch = context.WithCancel(context.Background())
+		if c.Creds != "" {
+			go c.watchExpiry(watching, log)
+		}
+	}
 	opts := []nats.Option{
 		nats.Name(c.Name),
 		nats.MaxReconnects(-1),
@@ -303,7 +312,7 @@ func (c Connection) options() []nats.Option {
 		nats.CustomInboxPrefix(inbox(c.User)),
 		nats.ConnectHandler(func(nc *nats.Conn) {
 			log.Debug().Str("url", nc.ConnectedUrlRedacted()).Msg("connected")
-			c.warnOfExpiry(log)
+			watchAnew()
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -320,8 +329,9 @@ func (c Connection) options() []nats.Option {
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			failure = ""
 			log.Info().Str("url", nc.ConnectedUrlRedacted()).Msg("reconnected")
-			c.warnOfExpiry(log)
+			watchAnew()
 		}),
+		nats.ClosedHandler(func(*nats.Conn) { endWatch() }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
 				if denied[text] || len(denied) == mostDenied {
@@ -377,13 +387,21 @@ func (c Connection) explained(err error) error {
 	return err
 }
 
-// warnOfExpiry logs that the credentials expire soon, if they do.
-func (c Connection) warnOfExpiry(log zerolog.Logger) {
-	if c.Creds == "" {
-		return
-	}
-	if creds, err := ReadCreds(c.Creds); err == nil && !creds.Expires.IsZero() && time.Until(creds.Expires) < expiresSoon {
-		log.Warn().Str("file", c.Creds).Time("expires", creds.Expires).Msg("the credentials expire soon; put new ones into the file")
+// lookAtExpiry is how often the credentials of a connection are looked at.
+const lookAtExpiry = 24 * time.Hour
+
+// watchExpiry logs that the credentials in the file expire soon, now and once a day, until
+// ctx ends: a connection may last as long as its credentials.
+func (c Connection) watchExpiry(ctx context.Context, log zerolog.Logger) {
+	for {
+		if creds, err := ReadCreds(c.Creds); err == nil && !creds.Expires.IsZero() && time.Until(creds.Expires) < expiresSoon {
+			log.Warn().Str("file", c.Creds).Time("expires", creds.Expires).Msg("the credentials expire soon; put new ones into the file")
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookAtExpiry):
+		}
 	}
 }
 
