@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -206,4 +208,52 @@ func TestLostChallengeIDs(t *testing.T) {
 		}
 	}
 	waiting(0)
+}
+
+// A challenger that is gone does not keep others from the player that it asked for, who
+// is not even asked as long as nobody takes the challenger's seat.
+func TestChallengerThatIsGone(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+	a := runArena(t, srv, steady())
+	var asked sync.Map // games that bob was offered
+	busy := func(o protocol.Offer) protocol.OfferAnswer {
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	}
+	bob := join(t, srv, "bob", "b1", func(p *player) { p.answer = busy })
+	eve := join(t, srv, "eve", "e1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	second := game.Second // bob's seat would be filled before eve's
+	lost, err := eve.Challenge(ctx, protocol.ChallengeRequest{
+		Terms: small(t, "60"), Opponent: "bob", Seat: &second, ExpireMS: protocol.LongestChallenge.Milliseconds(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eve.notice(protocol.NoticeWaiting)
+	eve.set(func(p *player) { p.quiet = true })
+	if _, err := eve.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	eve.leaveTable()
+	gametest.Eventually(t, "eve to be gone", func() bool { return !a.presence.present("eve", "e1", time.Now()) })
+	bob.set(func(p *player) {
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			asked.Store(o.Game, true)
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	offers := counterValue(t, a.Arena, "sparring_arena_offers_total")
+	gametest.Eventually(t, "eve's challenge to be tried again", func() bool {
+		return counterValue(t, a.Arena, "sparring_arena_offers_total") >= offers+2
+	})
+	ann := join(t, srv, "ann", "a1")
+	ann.until(ann.challenge("bob", small(t, "60"), game.First), "a game", plies(1))
+	if _, offered := asked.Load(lost.Game); offered {
+		t.Error("bob was asked for a game with a challenger that is gone")
+	}
+	if _, _, err := a.store.storedChallenge(ctx, lost.Game); err != nil {
+		t.Errorf("eve's challenge does not wait any more: %v", err)
+	}
 }

@@ -295,6 +295,33 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 			return holders, verdict
 		}
 	}
+	for seat, w := range ch.Seats {
+		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
+			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
+		} else if w.Player != "" && a.presence.busy(w.Player, now) {
+			// Asking the other player now would block its slot for nothing.
+			return holders, &unfilled{by: w.Player}
+		}
+	}
+	fill := func(seat game.Seat) *unfilled {
+		a.sent(msg.InProgress())
+		h, verdict := a.fillSeat(ctx, ch, seat, holders[seat.Other()])
+		if verdict != nil {
+			verdict.by = ch.Seats[seat].Player
+			return verdict
+		}
+		holders[seat] = h
+		return nil
+	}
+	// A challenger that is gone comes before the one that it asked for, who would hold a
+	// slot for nothing, and be reserved, at every attempt until the challenge expires.
+	for _, seat := range []game.Seat{game.First, game.Second} {
+		if ch.Seats[seat].Instance != "" && holders[seat].Player == "" {
+			if verdict := fill(seat); verdict != nil {
+				return holders, verdict
+			}
+		}
+	}
 	if !a.reserved.reserve(ch.Game, asked, now) {
 		return holders, &unfilled{later: true}
 	}
@@ -307,25 +334,12 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 		}
 		a.reserved.release(ch.Game, asked, holding, time.Now().Add(a.cfg.HoldFor))
 	}()
-	for seat, w := range ch.Seats {
-		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
-			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
-		} else if w.Player != "" && a.presence.busy(w.Player, now) {
-			// Asking the other player now would block its slot for nothing.
-			return holders, &unfilled{by: w.Player}
-		}
-	}
 	for _, seat := range []game.Seat{game.First, game.Second} {
-		if holders[seat].Player != "" {
-			continue
+		if holders[seat].Player == "" {
+			if verdict := fill(seat); verdict != nil {
+				return holders, verdict
+			}
 		}
-		a.sent(msg.InProgress())
-		h, verdict := a.fillSeat(ctx, ch, seat, holders[seat.Other()])
-		if verdict != nil {
-			verdict.by = ch.Seats[seat].Player
-			return holders, verdict
-		}
-		holders[seat] = h
 	}
 	return holders, nil
 }
