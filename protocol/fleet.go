@@ -23,6 +23,9 @@ type FleetRequest struct {
 	Header
 	To   string `json:"to"`             // the subject of this message, as in State
 	Text string `json:"text,omitempty"` // why, up to 500 runes
+	// Started, in a request to one process, is that of its report: another process that was
+	// started since with the same instance id refuses the request as stale.
+	Started time.Time `json:"started,omitzero"`
 }
 
 // ProcessKind tells the kinds of process of a fleet apart.

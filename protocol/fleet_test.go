@@ -69,15 +69,21 @@ func (f *fakeProcess) heard() (told []string, asked int) {
 // bot answers the operator as a process of the user bots.
 func (w *wire) bot(id protocol.InstanceID) *fakeProcess {
 	w.t.Helper()
-	f := &fakeProcess{mode: protocol.ModeRunning}
+	f, stop := w.startBot(id)
+	w.t.Cleanup(stop)
+	return f
+}
+
+func (w *wire) startBot(id protocol.InstanceID) (f *fakeProcess, stop func()) {
+	w.t.Helper()
+	f = &fakeProcess{mode: protocol.ModeRunning}
 	stop, err := protocol.ServeFleet(w.ctx, w.connect(w.Player("bots")), w.subjects, protocol.FleetProcess{
 		Process: protocol.BotProcess, Instance: id, Build: "test 1", Report: f.report, Control: f.control,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(stop)
-	return f
+	return f, stop
 }
 
 // arena answers the operator as an arena.
@@ -289,5 +295,35 @@ func TestFleetEndsWhileItStarts(t *testing.T) {
 	case <-ended:
 	case <-time.After(gametest.Patience):
 		t.Fatal("it goes on")
+	}
+}
+
+// A verb that is repeated for a process does not reach the next one with its instance id,
+// which something may have started as soon as the first had ended.
+func TestControlAgain(t *testing.T) {
+	w := newWire(t)
+	o := w.operator()
+	first, stop := w.startBot("one")
+	r, err := o.Control(w.ctx, "one", protocol.FleetDrain, "upgrade")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.ControlAgain(w.ctx, r, protocol.FleetDrain, "upgrade"); err != nil {
+		t.Errorf("the same process: %v", err)
+	}
+	if told, _ := first.heard(); len(told) != 2 {
+		t.Errorf("the first process was told %q, want two verbs", told)
+	}
+	stop()
+	next := w.bot("one")
+	gametest.Eventually(t, "the next process to answer", func() bool {
+		all, err := o.Reports(w.ctx, func(all []protocol.Report) bool { return len(all) > 0 })
+		return err == nil && len(all) == 1 && !all[0].Started.Equal(r.Started)
+	})
+	if _, err := o.ControlAgain(w.ctx, r, protocol.FleetDrain, "upgrade"); !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
+		t.Errorf("the next process: %v, want stale", err)
+	}
+	if told, _ := next.heard(); len(told) != 0 {
+		t.Errorf("the next process was told %q", told)
 	}
 }

@@ -194,6 +194,10 @@ func (f *fleetService) control(v FleetVerb, r micro.Request) {
 	if !ok {
 		return
 	}
+	if !m.Started.IsZero() && !m.Started.Equal(f.started) {
+		f.answer(r, m.ID, &Answer{Error: Refuse(Stale, "the process of this report has ended; another one has its id")}, nil)
+		return
+	}
 	if e := f.Control(v, m.Text); e != nil {
 		f.answer(r, m.ID, &Answer{Error: e}, nil)
 		return
@@ -275,11 +279,21 @@ const lookAgain = 50 * time.Millisecond
 // that. It repeats the request until ctx ends. The error is an *Error if the process
 // refuses, and wraps nats.ErrNoResponders if there is none of this id.
 func (o *Operator) Control(ctx context.Context, id InstanceID, v FleetVerb, why string) (Report, error) {
+	return o.control(ctx, id, v, FleetRequest{Text: why})
+}
+
+// ControlAgain is Control for the process of a report. The error is an *Error with the code
+// Stale if another process has its instance id now, which does nothing then.
+func (o *Operator) ControlAgain(ctx context.Context, r Report, v FleetVerb, why string) (Report, error) {
+	return o.control(ctx, r.Instance, v, FleetRequest{Text: why, Started: r.Started})
+}
+
+func (o *Operator) control(ctx context.Context, id InstanceID, v FleetVerb, m FleetRequest) (Report, error) {
 	if err := CheckID("instance", id); err != nil {
 		return Report{}, err
 	}
 	subject := o.client.subjects.FleetBot(id, v)
-	m := FleetRequest{Header: newHeader(), To: subject, Text: why}
+	m.Header, m.To = newHeader(), subject
 	return ask(ctx, o.client, subject, m.ID, m, func(a *Report) *Answer { return &a.Answer })
 }
 

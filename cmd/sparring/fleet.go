@@ -259,12 +259,12 @@ func (f *fleetFlags) instances(ctx context.Context, op *protocol.Operator) (ids 
 
 // control tells a process what to do, and with wait waits for its end.
 func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id protocol.InstanceID, v protocol.FleetVerb, wait bool) controlled {
-	tell := func() (protocol.Report, error) {
+	tell := func(request func(context.Context) (protocol.Report, error)) (protocol.Report, error) {
 		within, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("no answer within %v", f.timeout))
 		defer cancel()
-		return op.Control(within, id, v, f.why)
+		return request(within)
 	}
-	r, err := tell()
+	r, err := tell(func(ctx context.Context) (protocol.Report, error) { return op.Control(ctx, id, v, f.why) })
 	result := controlled{Instance: id, Report: &r}
 	if err != nil {
 		return controlled{Instance: id, Error: controlError(err)}
@@ -275,9 +275,12 @@ func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id prot
 			return controlled{Instance: id, Error: "not waited for its end: " + context.Cause(ctx).Error()}
 		case <-time.After(endedEvery):
 		}
-		switch last, err := tell(); {
+		// What starts processes again may have started the next one with this id meanwhile.
+		switch last, err := tell(func(ctx context.Context) (protocol.Report, error) { return op.ControlAgain(ctx, r, v, f.why) }); {
 		case err == nil:
 			gone, result.Report = 0, &last
+		case errors.Is(err, &protocol.Error{Code: protocol.Stale}):
+			return result
 		case errors.Is(err, nats.ErrNoResponders):
 			gone++
 		case errors.Is(err, &protocol.Error{Code: protocol.Over}): // it is ending

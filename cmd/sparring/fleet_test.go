@@ -10,14 +10,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/protocol/embedded"
 )
 
 var (
@@ -384,4 +388,59 @@ func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// TestDrainOfOneProcess: who waits for the end of a process does not drain the next one
+// with its instance id, which a supervisor starts at once.
+func TestDrainOfOneProcess(t *testing.T) {
+	t.Parallel()
+	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	connect := func(c protocol.Connection) *nats.Conn {
+		nc, err := protocol.Connect(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		return nc
+	}
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	bots := connect(srv.Player("bots"))
+	var drains atomic.Int32
+	var stop func() // of the process that runs
+	start := func(ended func()) {
+		var err error
+		if stop, err = protocol.ServeFleet(ctx, bots, subjects, protocol.FleetProcess{
+			Process: protocol.BotProcess, Instance: "one", Report: func() protocol.Report { return protocol.Report{Mode: protocol.ModeRunning, Bot: &protocol.BotReport{}} },
+			Control: func(protocol.FleetVerb, string) *protocol.Error {
+				drains.Add(1)
+				go ended()
+				return nil
+			},
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	again := make(chan struct{})
+	start(func() {
+		time.Sleep(100 * time.Millisecond) // for the answer
+		stop()
+		start(func() {})
+		close(again)
+	})
+	f := fleetFlags{timeout: patience}
+	r := f.control(ctx, protocol.NewOperator(connect(srv.Platform()), subjects), "one", protocol.FleetDrain, true)
+	<-again
+	defer stop()
+	if r.Error != "" || drains.Load() != 1 {
+		t.Errorf("%d processes were drained (%s), want one", drains.Load(), r.Error)
+	}
 }
