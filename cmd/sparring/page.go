@@ -218,20 +218,24 @@ type keyPair struct {
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	tried  time.Time // when the file that was last read had been changed
+	tried  [2]time.Time // when certificate and key had been changed that were last read
 }
 
-// get returns the certificate, for tls.Config. While the files can't be read, the
-// last one stays.
+// get returns the certificate, for tls.Config. While the files can't be read, or only
+// one of them is replaced yet, the last one stays.
 func (k *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var changed time.Time
-	info, err := os.Stat(k.cert)
-	if err == nil {
-		changed = info.ModTime()
+	var changed [2]time.Time
+	var err error
+	for i, path := range []string{k.cert, k.key} {
+		info, failed := os.Stat(path)
+		if failed == nil {
+			changed[i] = info.ModTime()
+		}
+		err = errors.Join(err, failed)
 	}
-	if k.loaded != nil && changed.Equal(k.tried) {
+	if k.loaded != nil && changed[0].Equal(k.tried[0]) && changed[1].Equal(k.tried[1]) {
 		return k.loaded, nil
 	}
 	k.tried = changed

@@ -183,12 +183,23 @@ func TestRenewedCertificate(t *testing.T) {
 	if n := serial(); n != 2 {
 		t.Errorf("serial number %d, want 2", n)
 	}
+	// One of the two files is replaced before the other, and somebody comes in between.
+	next := &keyPair{cert: filepath.Join(dir, "next-cert.pem"), key: filepath.Join(dir, "next-key.pem")}
+	writeCertificate(t, next, 3)
+	for i, path := range [][2]string{{next.cert, k.cert}, {next.key, k.key}} {
+		if err := os.Rename(path[0], path[1]); err != nil {
+			t.Fatal(err)
+		}
+		if n, want := serial(), int64(2+i); n != want {
+			t.Errorf("serial number %d after %d of two files, want %d", n, i+1, want)
+		}
+	}
 	if err := os.WriteFile(k.cert, []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if n := serial(); n != 2 {
-			t.Errorf("serial number %d, want 2", n)
+		if n := serial(); n != 3 {
+			t.Errorf("serial number %d, want 3", n)
 		}
 	}
 	c, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
@@ -202,7 +213,7 @@ func TestRenewedCertificate(t *testing.T) {
 	io.Copy(io.Discard, c) // until the server closes it
 	end()
 	text := logged.String()
-	if strings.Count(text, "keeping the old one") != 1 || !strings.Contains(text, "at the disco") {
+	if strings.Count(text, "keeping the old one") != 2 || !strings.Contains(text, "at the disco") {
 		t.Errorf("log:\n%s", text)
 	}
 	if own := c.LocalAddr().String(); strings.Contains(text, own) {
