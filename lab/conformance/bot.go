@@ -338,6 +338,9 @@ func checkRequest(s protocol.Subjects, subject string, data []byte) error {
 	case protocol.VerbWithdraw:
 		_, e := protocol.Decode[protocol.Withdraw](data, lim)
 		return check(e)
+	case protocol.VerbStandings:
+		_, e := protocol.Decode[protocol.StandingsRequest](data, lim)
+		return check(e)
 	}
 	return fmt.Errorf("there is no verb %.20q", verb)
 }

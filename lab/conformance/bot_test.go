@@ -122,3 +122,30 @@ func TestBots(t *testing.T) {
 		})
 	}
 }
+
+// A bot may ask for the standings of the ladder, as often as it likes.
+func TestBotThatAsksForStandings(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := newScripted(t, b, b.connect(b.proxied()))
+	go p.Start(t.Context())
+	answered := make(chan struct{})
+	go func() {
+		for first := true; t.Context().Err() == nil; first = false {
+			if _, err := p.Standings(t.Context(), "amazons"); err == nil && first {
+				close(answered)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	for _, res := range checkBot(t, b, conformance.Options{Only: []string{"game"}}).Results {
+		if res.Verdict != conformance.Pass {
+			t.Errorf("%s: %s: %s", res.Scenario, res.Verdict, res.Seen)
+		}
+	}
+	select {
+	case <-answered:
+	default:
+		t.Error("the standings were never answered")
+	}
+}

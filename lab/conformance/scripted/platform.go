@@ -228,6 +228,9 @@ func (p *Platform) heard(player protocol.PlayerID, instance protocol.InstanceID,
 func (p *Platform) serve() error {
 	stop, err := p.server.ServeVerbs(protocol.Verbs{
 		Hello: p.hello, Alive: p.alive, Leave: p.leave, Challenge: p.challenge, Withdraw: p.withdraw,
+		Standings: func(protocol.From, protocol.StandingsRequest) protocol.StandingsAnswer {
+			return protocol.StandingsAnswer{Standings: []protocol.Standing{}} // nobody has a rating
+		},
 	})
 	if err != nil {
 		return err
