@@ -83,7 +83,7 @@ type Hello struct {
 	Host string `json:"host,omitempty"`
 	// Secret is chosen by the instance and known only to it and the platform.
 	// The instance repeats it in its answers to offers, which nothing else
-	// shows to be its own.
+	// shows to be its own: no accept is believed without it.
 	Secret string `json:"secret,omitempty"`
 }
 

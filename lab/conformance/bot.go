@@ -381,6 +381,8 @@ func (r *botRig) accepted(ctx context.Context, o protocol.Offer) (protocol.Offer
 		return ans, broken("it answered an offer by %q (%s) with a free slot", ans.Answer, ans.Reason)
 	case ans.Player != r.cfg.Player:
 		return ans, broken("it accepted for player %q the offer for %s", ans.Player, r.cfg.Player)
+	case secret == "":
+		return ans, broken("its hello has no secret, without which platforms believe no accept")
 	case ans.Secret != secret:
 		return ans, broken("the accept lacks the secret of its hello")
 	}

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -148,4 +149,48 @@ func TestBotThatAsksForStandings(t *testing.T) {
 	default:
 		t.Error("the standings were never answered")
 	}
+}
+
+// TestBotWithoutSecret: no platform believes an accept of a bot whose hello has no secret,
+// so that it must not pass.
+func TestBotWithoutSecret(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	nc := b.connect(b.proxied())
+	subjects, err := protocol.NewSubjects(foreign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := func() protocol.Header { return protocol.Header{V: protocol.Version, ID: protocol.NewID()} }
+	ask := func(v protocol.Verb, m any) error {
+		data, err := json.Marshal(m)
+		if err == nil {
+			_, err = nc.Request(subjects.Play("hare", v), data, time.Second)
+		}
+		return err
+	}
+	hello := protocol.Hello{Header: header(), Instance: "i1", Kind: protocol.Bot, Build: "secretless", Slots: 1,
+		Games: []protocol.Capability{{Game: "amazons"}}, Pools: []protocol.Pool{protocol.OwnPool("hare")}}
+	if _, err := nc.QueueSubscribe(subjects.Offer(protocol.OwnPool("hare")), protocol.BotsQueue, func(msg *nats.Msg) {
+		var o protocol.Offer
+		if json.Unmarshal(msg.Data, &o) != nil {
+			return
+		}
+		data, err := json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: protocol.Accept, Player: "hare", Instance: "i1"})
+		if err == nil {
+			msg.Respond(data)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for known := false; t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
+			if !known {
+				known = ask(protocol.VerbHello, hello) == nil
+				continue
+			}
+			ask(protocol.VerbAlive, protocol.Alive{Header: header(), Instance: "i1", Free: 1, Games: []protocol.GameID{}})
+		}
+	}()
+	foundOut(t, checkBot(t, b, conformance.Options{Only: []string{"game"}, Limit: brokenLimit}), "game", "has no secret")
 }

@@ -178,7 +178,7 @@ func (p *Platform) trusts(a protocol.OfferAnswer) bool {
 		return h(a)
 	}
 	q := p.peers[peerID{a.Player, a.Instance}]
-	return q != nil && q.Known && q.Hello.Secret == a.Secret
+	return q != nil && q.Known && q.Hello.Secret != "" && q.Hello.Secret == a.Secret
 }
 
 // forget removes a challenge, and reports whether it was still there.
