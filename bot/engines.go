@@ -52,23 +52,31 @@ func (p *player) repair(ctx context.Context, every time.Duration) {
 		}
 		for _, g := range p.profile().Games {
 			p.mu.Lock()
+			as := p.role.Load()
 			was, broken := p.broken[g]
 			p.mu.Unlock()
 			if !broken {
 				continue
 			}
-			switch err := p.bot.tryEngine(p, g); {
-			case ctx.Err() != nil:
+			err := p.bot.tryEngine(p, g)
+			if ctx.Err() != nil {
 				return
+			}
+			p.mu.Lock()
+			changed := p.role.Load() != as
+			if err == nil && !changed {
+				delete(p.broken, g)
+			}
+			p.mu.Unlock()
+			switch {
+			case changed: // it was perhaps the engine of the profile before, and is tried again
+				continue
 			case err != nil && was == untried:
 				p.EngineFailed(g, err)
 				continue
 			case err != nil:
 				continue
 			}
-			p.mu.Lock()
-			delete(p.broken, g)
-			p.mu.Unlock()
 			if was == failed {
 				p.log.Info().Str("engine", p.profile().Engine).Str("plays", g).Msg("the engine starts again")
 			}

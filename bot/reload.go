@@ -107,7 +107,7 @@ func (b *Bot) applyProfiles(players []*player, profiles []Profile) []*player {
 			b.log.Error().Err(err).Msg("player left out")
 			continue
 		}
-		p.distrust(profile.Games)
+		p.distrust(profile, profile.Games)
 		b.launch(p)
 		players = append(players, p)
 		added++
@@ -136,20 +136,21 @@ func (p *player) follow(profile Profile) bool {
 	if old.spec() != profile.spec() || old.Reproducible != profile.Reproducible || old.Nodes != profile.Nodes {
 		fresh = profile.Games
 	}
-	p.distrust(fresh)
-	p.setProfile(profile)
+	p.distrust(profile, fresh)
 	p.RequestHello()
 	return true
 }
 
-// distrust keeps the player from playing games until its engine for them was started
-// once.
-func (p *player) distrust(games []string) {
+// distrust makes new games follow a profile, and keeps the player from playing some until
+// its engine for them was started once. Both change at once: an engine of another profile
+// that is being tried says nothing of these games.
+func (p *player) distrust(profile Profile, games []string) {
 	p.mu.Lock()
 	for _, g := range games {
 		p.broken[g] = untried
 		delete(p.engines, g)
 	}
+	p.setProfile(profile)
 	p.mu.Unlock()
 	select {
 	case p.tryNow <- struct{}{}:

@@ -1,14 +1,17 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"sparring/bot/play"
+	"sparring/engine"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -112,5 +115,53 @@ func TestReloadWithAnEngineThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	gametest.Eventually(t, "the fault", func() bool { return f.log.has("the engine does not start") })
+	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
+}
+
+// An engine that starts says nothing of the one that a player has been given meanwhile.
+func TestReloadWhileAnEngineIsTried(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	path := filepath.Join(t.TempDir(), "players.json")
+	write := func(engine string) {
+		t.Helper()
+		if err := os.WriteFile(path, fmt.Appendf(nil, `{"players": [{"player": "amazons-hare", "games": ["xiangqi"], "engine": %q}]}`, engine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.Executable() // any: it is never started
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := "uci:"+program, "uci:"+program+",arg=2"
+	write(before)
+	e := &greedy{winProb: 0.5}
+	starts, mayStart := make(chan bool), make(chan bool)
+	var tries atomic.Int32 // of the first engine
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1", RetryEngines: 10 * time.Millisecond,
+		NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
+			switch n := tries.Add(1); {
+			case spec == after, n == 1:
+				return nil, errors.New("no such engine")
+			case n == 2:
+				starts <- true
+				<-mayStart
+			}
+			return e.newGame(spec, o)
+		}}, func(c *Config) { c.Profiles = path })
+	<-starts
+	write(after)
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the new profile", func() bool { return f.log.has("players read again") })
+	mayStart <- true
+	gametest.Eventually(t, "the new engine to be tried", func() bool { return strings.Count(f.log.String(), "the engine does not start") == 2 })
+	if list := f.roster()[0].playable(); len(list) > 0 {
+		t.Errorf("it plays %q with an engine that does not start", list)
+	}
+	if f.log.has("the engine starts again") {
+		t.Errorf("log:\n%s", f.log)
+	}
 	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
 }
