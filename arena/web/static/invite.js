@@ -35,6 +35,8 @@ async function copy(url, t) {
 	}
 }
 
+const again = 3000; // milliseconds before an invitation is asked for again that could not be read now
+
 const loopback = /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/; // names that mean another computer elsewhere
 
 /**
@@ -124,13 +126,21 @@ export function open(root, page, token) {
 		}
 	};
 	root.className = "waiting";
-	fill(root, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")));
-	void socket.send({ t: "invited", token }).then((invitation) => {
+	fill(root, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), state);
+	const look = async () => {
+		const invitation = await socket.send({ t: "invited", token });
 		if (closed) return;
+		if (invitation.code === "unavailable" || invitation.code === "rate-limited") { // which says nothing of the invitation
+			put(state, refusal(invitation));
+			later = setTimeout(look, again);
+			return;
+		}
+		put(state, "");
 		if (!invitation.terms) return fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
 		const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
 		fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
-	});
+	};
+	void look();
 	return {
 		close() {
 			closed = true;

@@ -1,0 +1,42 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// refuse makes pages that are opened from now on get the answer unavailable to their first
+// request of a kind, as while the platform can't read or store anything.
+func (p *tab) refuse(kind string) {
+	p.t.Helper()
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`(() => {
+		let left = 1;
+		window.WebSocket = class extends WebSocket {
+			send(data) {
+				const m = JSON.parse(data);
+				if (m.t !== %s || left-- <= 0) return super.send(data);
+				setTimeout(() => this.onmessage?.({ data: JSON.stringify({ t: "answer", id: m.id, code: "unavailable" }) }));
+			}
+		};
+	})()`, quote(kind))})
+}
+
+// TestInvitationNotReadNow: a friend whose invitation can't be read in a bad moment is not
+// told that it is over, and sees it when that has passed.
+func TestInvitationNotReadNow(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	ann, bob := newPerson(t, "ann", phone, w.at), newPerson(t, "bob", phone, w.at)
+	ann.setUp(setup{game: "gomoku"})
+	ann.tapUntil(act("invite"), visible(`input[data-link]`))
+	bob.refuse("invited")
+	bob.open(ann.link())
+	bob.await(`document.querySelector("main").textContent.includes(` + quote(unavailable) + `)`)
+	bob.see(act("join"))
+	if text := eval[string](bob.tab, `document.querySelector("main").textContent`); strings.Contains(text, unavailable) {
+		t.Errorf("bob still reads %q", text)
+	}
+}
