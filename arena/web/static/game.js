@@ -140,8 +140,9 @@ class Game {
 	async #withdraw() {
 		const answer = await this.page.socket.send({ t: "withdraw", game: this.id });
 		if (this.#closed) return;
-		if (!this.state) this.page.go("/", true);
-		else if (answer.code !== "accepted") note(this.t(`error.${answer.code}`));
+		const gone = ["accepted", "duplicate", "not-offered"].includes(answer.code);
+		if (!this.state && gone) this.page.go("/", true);
+		else if (answer.code !== "accepted") note(refusal(answer));
 	}
 
 	/** @param {State} s */

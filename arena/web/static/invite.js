@@ -77,8 +77,10 @@ export function wait(root, page, waiting, before) {
 	const { t, socket } = page, known = new Set(before.map((g) => g.game));
 	let ended = false;
 	const revoke = async () => {
-		await socket.send({ t: "uninvite", token: waiting.token });
-		if (!ended) page.go("/", true);
+		const answer = await socket.send({ t: "uninvite", token: waiting.token });
+		if (ended) return;
+		if (["accepted", "not-offered"].includes(answer.code)) page.go("/", true);
+		else note(refusal(answer));
 	};
 	root.className = "waiting";
 	fill(

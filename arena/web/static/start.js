@@ -297,8 +297,14 @@ class Start {
 					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),
 					w.token && h("button", { type: "button", "data-act": "show-link", onclick: () => this.#waitFor(w) }, t("start.link")),
 					w.game && h("a.button", { href: `/game/${w.game}` }, t("start.link")),
-					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.page.socket.send(w.invite ? { t: "uninvite", token: w.invite } : { t: "withdraw", game: w.game }) }, t("page.cancel"))))),
+					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.#cancel(w) }, t("page.cancel"))))),
 		);
+	}
+
+	/** #cancel takes back what waits. @param {import("./types.js").Waiting} w */
+	async #cancel(w) {
+		const answer = await this.page.socket.send(w.invite ? { t: "uninvite", token: w.invite } : { t: "withdraw", game: w.game });
+		if (answer.code !== "accepted" && answer.code !== "duplicate") note(refusal(answer));
 	}
 
 	#drawWatch() {

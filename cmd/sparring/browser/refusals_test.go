@@ -40,3 +40,25 @@ func TestInvitationNotReadNow(t *testing.T) {
 		t.Errorf("bob still reads %q", text)
 	}
 }
+
+// TestWithdrawalRefused: what could not be taken back is not shown as if it were.
+func TestWithdrawalRefused(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "host", phone, w.at)
+	p.refuse("uninvite")
+	p.setUp(setup{game: "gomoku"})
+	p.tapUntil(act("invite"), visible(`input[data-link]`))
+	p.hear()
+	p.tap(act("withdraw"))
+	p.heard(unavailable)
+	if !p.sees(`input[data-link]`) {
+		t.Error("the link is gone, though it still works")
+	}
+	p.open("/")
+	p.connected()
+	p.hear()
+	p.tap(`[data-waiting] ` + act("withdraw"))
+	p.heard(unavailable)
+	p.tapUntil(`[data-waiting] `+act("withdraw"), `!`+visible(`[data-waiting]`))
+}
