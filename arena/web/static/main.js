@@ -159,8 +159,12 @@ async function makeGuest() {
 		const refusal = await answer?.json().catch(() => null);
 		throw new Refused(refusal?.code ?? "unavailable");
 	}
-	const known = new Promise((/** @type {(v?: any) => void} */ done) => {
-		const off = socket.on("welcome", (m) => m.player && (off(), done()));
+	const known = new Promise((/** @type {(v?: any) => void} */ done, failed) => {
+		const off = socket.on("welcome", (m) => {
+			off();
+			if (m.player) done();
+			else failed(new Refused("no-cookie")); // the browser keeps none
+		});
 	});
 	socket.replace();
 	await known;

@@ -2,6 +2,10 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -61,4 +65,25 @@ func TestWithdrawalRefused(t *testing.T) {
 	p.tap(`[data-waiting] ` + act("withdraw"))
 	p.heard(unavailable)
 	p.tapUntil(`[data-waiting] `+act("withdraw"), `!`+visible(`[data-waiting]`))
+}
+
+// TestBrowserWithoutCookies: whoever keeps no cookies is told so, instead of waiting for
+// ever.
+func TestBrowserWithoutCookies(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	to := &url.URL{Scheme: "http", Host: w.at}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+		ModifyResponse: func(r *http.Response) error { r.Header.Del("Set-Cookie"); return nil },
+	})
+	t.Cleanup(proxy.Close)
+	p := newPerson(t, "private", phone, strings.TrimPrefix(proxy.URL, "http://"))
+	p.open("/")
+	p.connected()
+	p.see(`.about [data-elo]`)
+	p.hear()
+	p.tap(act("play"))
+	p.heard("This browser keeps no cookies of this page, and without one nobody can play here. Allow them, and reload the page.")
+	p.see(act("play"))
 }
