@@ -346,8 +346,9 @@ func credentialsCertificate(f *credentialsFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "certificate",
 		Short: "Make a new certificate for the server, before the old one expires or for other hosts",
-		Long: `Make a new certificate for the server, server/server.pem, for the hosts of --host and
-of this machine. A running server takes it with "nats-server --signal reload".`,
+		Long: `Make a new certificate for the server, server/server.pem, for the hosts of the one
+before, of --host and of this machine. A running server takes it with "nats-server
+--signal reload".`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := f.open()

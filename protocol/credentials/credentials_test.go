@@ -2,6 +2,8 @@ package credentials_test
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -340,5 +342,42 @@ func TestDamagedState(t *testing.T) {
 		if s, err := credentials.Open(dir); err == nil || !strings.Contains(err.Error(), "credentials.json") {
 			t.Errorf("%q: %v %v", content, s, err)
 		}
+	}
+}
+
+// A renewed certificate is good for all hosts of the one before: clients know the server by
+// them.
+func TestRenewedCertificate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "credentials")
+	if err := credentials.Init(dir, []string{"nats.example.org", "10.1.2.3"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := credentials.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.NewCertificate([]string{"localhost", "10.1.2.3"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, credentials.ServerDir, "server.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		t.Fatal("not in PEM")
+	}
+	c, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"nats.example.org", "10.1.2.3", "localhost"} {
+		if err := c.VerifyHostname(host); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(c.DNSNames) != 2 || len(c.IPAddresses) != 1 {
+		t.Errorf("hosts %q and %v", c.DNSNames, c.IPAddresses)
 	}
 }

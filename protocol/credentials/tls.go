@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -54,10 +55,18 @@ func (s *Store) newAuthority() error {
 }
 
 // NewCertificate makes a certificate for a server that is reached by the hosts, which are
-// names or addresses. A running server takes it when it is reloaded.
+// names or addresses, and by those of its certificate before: clients refuse one that
+// lacks the name by which they know the server. A running server takes it when it is
+// reloaded.
 func (s *Store) NewCertificate(hosts []string) error {
 	if len(hosts) == 0 {
 		return errors.New("a certificate needs a host")
+	}
+	hosts = slices.Clone(hosts)
+	for _, h := range s.certified() {
+		if !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
 	}
 	authority, err := s.readCertificate(CAFile)
 	if err != nil {
@@ -96,6 +105,20 @@ func (s *Store) NewCertificate(hosts []string) error {
 		return err
 	}
 	return s.writePEM(certificateFile, 0o600, &pem.Block{Type: "CERTIFICATE", Bytes: der}, &pem.Block{Type: privateKey, Bytes: private})
+}
+
+// certified returns the hosts of the server's certificate, none if there is none that can
+// be read.
+func (s *Store) certified() (hosts []string) {
+	c, err := s.readCertificate(certificateFile)
+	if err != nil {
+		return nil
+	}
+	hosts = slices.Clone(c.DNSNames)
+	for _, ip := range c.IPAddresses {
+		hosts = append(hosts, ip.String())
+	}
+	return hosts
 }
 
 // CertificateExpires returns when the server's certificate does.
