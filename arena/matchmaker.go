@@ -239,6 +239,7 @@ func crowded(delay time.Duration, n int64) time.Duration {
 func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge, why game.Reason, n protocol.Notice) {
 	switch err := a.close(ctx, ch, n.From, why, string(n.Reason)); {
 	case err == nil:
+		a.reserved.end(ch.Game) // release has told who held a slot for it
 		a.notifyChallenger(ch, n)
 		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
 	case !errors.Is(err, errLost):

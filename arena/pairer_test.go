@@ -611,3 +611,35 @@ func TestRoundIsDropped(t *testing.T) {
 		t.Errorf("the pairing of the round became %+v", e.Outcome)
 	}
 }
+
+// Somebody whose opponent did not take its seat can be paired again at once, and need not
+// wait for as long as a slot is held for a game.
+func TestLadderAfterANoShow(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+	cfg := steady()
+	cfg.HoldFor = time.Hour
+	a := runArena(t, srv, cfg)
+	for _, id := range []protocol.PlayerID{"ann", "bob", "eve"} {
+		join(t, srv, id, "i1", func(p *player) {
+			if id == "eve" {
+				p.answer = decline(protocol.DeclineOpponent)
+			}
+		})
+	}
+	pair := func(second protocol.PlayerID) protocol.Event {
+		t.Helper()
+		ch := protocol.Challenge{V: 1, Game: protocol.GameID(protocol.NewID()), Terms: small(t, "60"), Pairing: true, Created: time.Now(), Expires: time.Now().Add(patience)}
+		ch.Seats[game.First].Player, ch.Seats[game.Second].Player = "ann", second
+		if _, err := a.post(t.Context(), ladderPoolOf(ch.Terms), ch); err != nil {
+			t.Fatal(err)
+		}
+		return fate(t, a, ch.Game)
+	}
+	if e := pair("eve"); e.Kind != protocol.EventEnd {
+		t.Errorf("with somebody who declines: %s %+v", e.Kind, e.Outcome)
+	}
+	if e := pair("bob"); e.Kind != protocol.EventStart {
+		t.Errorf("the next pairing: %s %+v", e.Kind, e.Outcome)
+	}
+}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -51,4 +52,11 @@ func (e *reservations) release(g protocol.GameID, players, holding []protocol.Pl
 	for _, p := range holding {
 		e.players[p] = reservation{g, until}
 	}
+}
+
+// end ends the reservation of all players for a game that does not begin.
+func (e *reservations) end(g protocol.GameID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	maps.DeleteFunc(e.players, func(_ protocol.PlayerID, x reservation) bool { return x.game == g })
 }
