@@ -23,9 +23,10 @@ type owners struct {
 	leases *leases
 	log    zerolog.Logger
 
-	mu    sync.Mutex
-	known map[string]owner  // by game, as the watcher saw it last
-	held  map[string]*owned // games of this process
+	mu     sync.Mutex
+	known  map[string]owner  // by game, as the watcher saw it last
+	held   map[string]*owned // games of this process
+	taking map[string]bool   // games that are about to be
 }
 
 // owner is an entry of the bucket.
@@ -42,11 +43,13 @@ type owned struct {
 }
 
 func newOwners(kv bucket, l *leases, log zerolog.Logger) *owners {
-	return &owners{kv: kv, leases: l, log: log, known: make(map[string]owner), held: make(map[string]*owned)}
+	return &owners{kv: kv, leases: l, log: log,
+		known: make(map[string]owner), held: make(map[string]*owned), taking: make(map[string]bool)}
 }
 
 // take makes a game ours. The error is errLeased when it is another arena's that is
-// alive. If the game is lost later, lost is called with the reason.
+// alive, or ours already: the second of two that take it must not release it when it
+// finds the log begun. If the game is lost later, lost is called with the reason.
 func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFunc) error {
 	if o.leases.short() {
 		return fmt.Errorf("game %s: %w", g, errNoRoomYet)
@@ -56,7 +59,19 @@ func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFun
 	defer cancel()
 	o.mu.Lock()
 	before, known := o.known[g]
+	ours := o.held[g] != nil || o.taking[g]
+	if !ours {
+		o.taking[g] = true
+	}
 	o.mu.Unlock()
+	if ours {
+		return fmt.Errorf("game %s: %w", g, errLeased)
+	}
+	defer func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.taking, g)
+	}()
 	began := time.Now()
 	var revision uint64
 	var err error

@@ -87,6 +87,30 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// A challenge that the queue delivers twice at once starts one game: the second of the two
+// does not get it, so that it can't make it nobody's when it finds the log begun.
+func TestTakenTwice(t *testing.T) {
+	t.Parallel()
+	a := leaseArena(t)
+	l, o := arenaLeases(t, a, "one")
+	go l.keep(t.Context())
+	gametest.Eventually(t, "the game is taken", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
+	gametest.Eventually(t, "the owner is known", func() bool { return o.knows("g1") })
+	if err := o.take(t.Context(), "g1", func(error) {}); !errors.Is(err, errLeased) && !errors.Is(err, errNoRoomYet) {
+		t.Errorf("our game once more: %v, want %v", err, errLeased)
+	}
+
+	results := make(chan error, 2)
+	for range 2 {
+		go func() { results <- o.take(t.Context(), "g2", func(error) {}) }()
+	}
+	if one, two := <-results, <-results; one == nil && two == nil {
+		t.Error("a game is taken twice at once")
+	}
+	o.release(t.Context(), "g1")
+	gametest.Eventually(t, "the game is taken again", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
+}
+
 // A lease that had expired when the store had no more room may be another arena's.
 func TestExpiredBeforeNoRoom(t *testing.T) {
 	t.Parallel()
