@@ -191,6 +191,15 @@ func TestGamesThatAreNotCounted(t *testing.T) {
 	}
 }
 
+// TestPlayedOn: a game that its arbiter let go on after a repetition counts in full.
+func TestPlayedOn(t *testing.T) {
+	shuffle := strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 3)
+	b := newBuilder(t, "xiangqi", played("x", "xiangqi/wxf", "first", shuffle+"h2e2 h9g7")).Book(0)
+	if got := look(b, setUp(t, "xiangqi/wxf", "h2e2")); got != "h9g7 0 0 1" {
+		t.Errorf("after the repetition: %q", got)
+	}
+}
+
 // shares returns the shares of a position's moves, by their text.
 func shares(b *book.Book, p game.Position) map[string]float64 {
 	s := map[string]float64{}

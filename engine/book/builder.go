@@ -178,6 +178,7 @@ func (g Game) walk(plies int) (slots []slot, seats []game.Seat, err error) {
 		return nil, nil, err
 	}
 	for i, text := range g.Moves[:min(plies, len(g.Moves))] {
+		game.PlayOn(p) // the arbiter did not end the game there
 		m, err := p.Parse(text)
 		if err != nil {
 			return nil, nil, fmt.Errorf("ply %d: %w", i+1, err)

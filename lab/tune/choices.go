@@ -100,6 +100,7 @@ func visit(r *record.Record, s Sampling, rng *rand.Rand, see func(p game.Positio
 		return err
 	}
 	for ply, move := range r.Plies {
+		game.PlayOn(p) // the arbiter did not end the game there
 		m, err := p.Parse(move.Move)
 		if err == nil && len(wanted) > 0 && wanted[0] == ply {
 			wanted = wanted[1:]

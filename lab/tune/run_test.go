@@ -163,6 +163,19 @@ func TestWhatIsRight(t *testing.T) {
 	}
 }
 
+// TestPlayedOn: a game that its arbiter let go on after a repetition is read to its end.
+func TestPlayedOn(t *testing.T) {
+	records := randomGames(t, 2)
+	var before []record.Ply
+	for i, m := range strings.Fields(strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 3)) {
+		before = append(before, record.Ply{Seat: game.Seat(i % 2), Move: m})
+	}
+	records[1].Plies = append(before, records[1].Plies...)
+	if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, "", nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBadGames(t *testing.T) {
 	records := randomGames(t, 2)
 	g := collect(t, append(records, records[0]))

@@ -224,7 +224,10 @@ func variant(rules string) string {
 }
 
 // Played plays a record's moves from its start position and returns the position
-// at the end. It calls each before every move. The error names the ply.
+// at the end. It calls each before every move. A game that was played on after an end
+// by the rules is played to its last move, and the position at the end then has the
+// rules under which its moves can be read again, see [game.PlayOn]. The error names the
+// ply.
 func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) error) (game.Position, error) {
 	rules, err := catalog.Rules(r.Rules)
 	if err != nil {
@@ -235,6 +238,7 @@ func Played(r *record.Record, each func(ply int, p game.Position, m game.Move) e
 		return nil, err
 	}
 	for i := range r.Plies {
+		game.PlayOn(p)
 		m, err := p.Parse(r.Plies[i].Move)
 		if err == nil {
 			err = each(i+1, p, m)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/game"
 	"sparring/game/clock"
 	"sparring/record"
 	"sparring/record/format"
@@ -149,6 +150,32 @@ func TestDamagedAmongGood(t *testing.T) {
 		}
 		if good != x.good || bad != x.bad {
 			t.Errorf("%s: %d games and %d errors, want %d and %d", x.name, good, bad, x.good, x.bad)
+		}
+	}
+}
+
+// TestPlayedOn: a game that its arbiter let go on after a third repetition is written in
+// full, under the rule set by which it is read again.
+func TestPlayedOn(t *testing.T) {
+	r := &record.Record{V: record.Version, ID: "g", Game: "xiangqi", Rules: "xiangqi/wxf", Result: game.Draw, Reason: "agreement",
+		Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Source: record.Source{By: record.ByArena}}
+	moves := strings.Fields(strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 4))
+	for i, m := range moves {
+		r.Plies = append(r.Plies, record.Ply{Seat: game.Seat(i % 2), Move: m})
+	}
+	for _, name := range []string{"pgn", "sgf"} {
+		var out bytes.Buffer
+		if err := Export(&out, name, []*record.Record{r}, format.WriteOptions{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		back, err := formattest.All(Import(&out, format.ReadOptions{}))
+		if err != nil || len(back) != 1 {
+			t.Errorf("%s: %d games, %v", name, len(back), err)
+			continue
+		}
+		if got := back[0]; formattest.Moves(got) != strings.Join(moves, " ") || got.Rules != "xiangqi/wxf+repetition=none" || got.Result != r.Result {
+			t.Errorf("%s: %s, %s, %s", name, formattest.Moves(got), got.Rules, got.Result)
 		}
 	}
 }

@@ -37,6 +37,10 @@ func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
 	if !ok {
 		return fmt.Errorf("%w: notation %.20q", format.ErrCannot, moves)
 	}
+	end, err := format.Played(r, func(int, game.Position, game.Move) error { return nil })
+	if err != nil {
+		return err
+	}
 	tag := func(id, value string) {
 		value = strings.Join(strings.Fields(value), " ")
 		fmt.Fprintf(s, "[%s \"%s\"]\n", id, tagEscapes.Replace(value))
@@ -66,7 +70,7 @@ func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
 	tag("Result", result)
 	maybe("Termination", termination(r.Reason))
 	maybe("TimeControl", timeControl(r.Clock))
-	tag("Rules", r.Rules)
+	tag("Rules", end.Rules().Name)
 	maybe("FEN", r.Position)
 	tag("Format", name)
 	s.WriteByte('\n')

@@ -67,7 +67,7 @@ func (w *writer) game(charset format.Charset) error {
 		ca = "GB18030"
 	}
 	w.WriteString("(;FF[4]GM[" + w.row.number + "]CA[" + ca + "]AP[Sparring:1]")
-	w.prop("RU", r.Rules)
+	w.prop("RU", end.Rules().Name)
 	w.prop("EV", simple(r.Event))
 	w.prop("PC", simple(r.Place))
 	if !r.Start.IsZero() {
