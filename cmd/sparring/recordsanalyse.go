@@ -86,7 +86,7 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 	if f.concurrency < 1 {
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
-	if err := checkReplaced("--annotated", f.annotated, args...); err != nil {
+	if err := checkAnnotated(f.annotated, append(slices.Clone(args), f.from.data)...); err != nil {
 		return err
 	}
 	games, err := f.from.named(c, args)
@@ -117,6 +117,22 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 		err = fmt.Errorf("%d of %d games can't be analysed", left, left+len(games))
 	}
 	return err
+}
+
+// checkAnnotated is checkOutput for the file of --annotated, which may be that of an
+// earlier run.
+func checkAnnotated(path string, sources ...string) error {
+	if err := checkReplaced("--annotated", path, sources...); err != nil || !holdsGames(path) {
+		return err
+	}
+	if !isMatch(path) {
+		for r, err := range record.File(path) {
+			if err == nil && analysis.Annotated(r) {
+				return nil
+			}
+		}
+	}
+	return usagef("--annotated %s: has games that it was not written from, which would be lost; want another file", path)
 }
 
 // reviewable returns the games that can be analysed, and how many can't: these are

@@ -114,8 +114,14 @@ func checkReplaced(flag, path string, sources ...string) error {
 		return usagef("%s %s: is a device or the like, want a file", flag, path) // it would be replaced
 	}
 	for _, source := range sources {
-		if other, err := os.Stat(source); err == nil && os.SameFile(info, other) {
-			return usagef("%s %s: is what is read; want another file", flag, path)
+		files, err := filesOf(source)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if other, err := os.Stat(file); err == nil && os.SameFile(info, other) {
+				return usagef("%s %s: is what is read; want another file", flag, path)
+			}
 		}
 	}
 	return nil
@@ -123,16 +129,23 @@ func checkReplaced(flag, path string, sources ...string) error {
 
 // holdsGames reports whether a file is one of records, or the result file of a match.
 func holdsGames(path string) bool {
+	head := headOf(path)
+	return isMatch(path) || bytes.HasPrefix(head, []byte(`{"`)) && bytes.Contains(head, []byte(`"seats":`)) || strings.HasSuffix(path, ".jsonl.zst")
+}
+
+// isMatch reports whether a file is the result file of a match.
+func isMatch(path string) bool { return bytes.HasPrefix(headOf(path), []byte(record.TermsPrefix)) }
+
+// headOf returns the beginning of a file, nothing of one that can't be read.
+func headOf(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 4<<10)
 	n, _ := io.ReadFull(f, head)
-	head = head[:n]
-	return bytes.HasPrefix(head, []byte(`{"match":`)) || bytes.HasPrefix(head, []byte(`{"`)) && bytes.Contains(head, []byte(`"seats":`)) ||
-		strings.HasSuffix(path, ".jsonl.zst")
+	return head[:n]
 }
 
 // isDir reports whether a path is that of a folder.
@@ -151,13 +164,22 @@ func damaged(err error) bool {
 	return ok
 }
 
-// filesOf returns the files of a source that may be result files of matches.
-func filesOf(path string) ([]string, error) {
+// filesOf returns the files of a source, of a folder those that are not compressed.
+func filesOf(path string) (files []string, err error) {
 	if !isDir(path) {
 		return []string{path}, nil
 	}
 	if in := recordsDir(path); isDir(in) {
 		path = in
 	}
-	return filepath.Glob(filepath.Join(path, "*.jsonl"))
+	entries, err := os.ReadDir(path) // no pattern: the path may have brackets
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".jsonl" {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	return files, nil
 }

@@ -42,3 +42,34 @@ func TestCheckOutput(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckAnnotated: the records of --annotated replace those of an earlier run and no
+// others, neither those that are read nor the games of a match.
+func TestCheckAnnotated(t *testing.T) {
+	dir := t.TempDir()
+	const game = `{"v":1,"id":"g1","game":"gomoku","rules":"gomoku/freestyle-15","clock":"unlimited","rated":false,"seats":[{"player":"a"},{"player":"b"}],` +
+		`"result":"none","source":{"by":"match"},"plies":[{"seat":"first","move":"h8"COMMENT}]}` + "\n"
+	played, annotated := strings.Replace(game, "COMMENT", "", 1), strings.Replace(game, "COMMENT", `,"comment":"quick. First 52 %."`, 1)
+	for name, text := range map[string]string{
+		"data/records/bot.jsonl": annotated, "folder [1]/a.jsonl": annotated, "old.jsonl": played + annotated, "plain.jsonl": played,
+		"match.jsonl": `{"match":1}` + "\n" + annotated,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, says := range map[string]string{
+		"new.jsonl": "", "old.jsonl": "", "folder [1]/new.jsonl": "",
+		"plain.jsonl": "has games that it was not written from", "match.jsonl": "has games that it was not written from",
+		"folder [1]/a.jsonl": "is what is read", "data/records/bot.jsonl": "is what is read",
+	} {
+		err := checkAnnotated(filepath.Join(dir, name), "an-id", filepath.Join(dir, "folder [1]"), filepath.Join(dir, "data"))
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+	}
+}

@@ -269,6 +269,9 @@ func TestReview(t *testing.T) {
 		t.Errorf("no mistake: %+v", rep)
 	}
 	annotated := rep.Annotate(recorded("gomoku/freestyle-15", five...))
+	if !Annotated(annotated) || Annotated(recorded("gomoku/freestyle-15", five...)) {
+		t.Error("an annotated record is not told from another")
+	}
 	if line, err := record.Encode(annotated); err != nil || !bytes.Contains(line, []byte(`"comment":"First 100 %."`)) || !bytes.Contains(line, []byte(", loses ")) {
 		t.Errorf("annotated: %v\n%s", err, line)
 	}

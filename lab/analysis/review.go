@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 
 	"sparring/engine/opening"
 	"sparring/game"
@@ -302,6 +304,14 @@ func (rep *Report) Annotate(r *record.Record) *record.Record {
 		}
 	}
 	return &c
+}
+
+// chanceComment matches what comment begins with.
+var chanceComment = regexp.MustCompile(`(^| )First \d{1,3} %\.`)
+
+// Annotated reports whether a record has comments by [Report.Annotate].
+func Annotated(r *record.Record) bool {
+	return slices.ContainsFunc(r.Plies, func(p record.Ply) bool { return chanceComment.MatchString(p.Comment) })
 }
 
 // comment says what a move was worth: "First 35 %. Mistake, loses 23 %: better c3 c4."
