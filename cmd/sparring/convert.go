@@ -67,6 +67,9 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
 			if f.all {
 				return f.exportAll(c, args)
 			}
+			if f.intoFolder() {
+				return f.exportInto(c, args[0], args[1:])
+			}
 			r, err := from.find(c, args[0], args[1:])
 			if err != nil {
 				return err
@@ -141,7 +144,12 @@ func (f *exportFlags) write(out io.Writer, to format.Format, r *record.Record) e
 	return interchange.Export(out, to.Name, []*record.Record{r}, format.WriteOptions{Charset: format.Charset(f.charset), Moves: format.Moves(f.moves)})
 }
 
-// exportOne writes a game to the standard output, a file, or a file in a folder.
+// intoFolder reports whether --out is a folder.
+func (f *exportFlags) intoFolder() bool {
+	return f.out != "" && (isDir(f.out) || os.IsPathSeparator(f.out[len(f.out)-1]))
+}
+
+// exportOne writes a game to the standard output or a file.
 func (f *exportFlags) exportOne(out io.Writer, r *record.Record, sources []string) error {
 	r = f.described(r)
 	to, err := f.formatOf(r)
@@ -151,16 +159,62 @@ func (f *exportFlags) exportOne(out io.Writer, r *record.Record, sources []strin
 	if f.out == "" {
 		return f.write(out, to, r)
 	}
-	path := f.out
-	if isDir(path) || os.IsPathSeparator(path[len(path)-1]) {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return err
-		}
-		path = filepath.Join(path, f.fileName(to, r, 0))
-	} else if err := checkOutput("--out", path, sources...); err != nil {
+	if err := checkOutput("--out", f.out, sources...); err != nil {
+		return err
+	}
+	return atomicfile.Write(f.out, func(w io.Writer) error { return f.write(w, to, r) })
+}
+
+// exportInto writes a game to the file in a folder that --all would give it.
+func (f *exportFlags) exportInto(c *cobra.Command, id string, sources []string) error {
+	games, err := f.from.all(c, sources)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(games, func(r *record.Record) bool { return r.ID == id })
+	if i < 0 {
+		return fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
+	}
+	r := f.described(games[i])
+	to, err := f.formatOf(r)
+	if err != nil {
+		return err
+	}
+	if f.follows != nil && r.Game != f.follows.Rules.Game {
+		return usagef("--event %s: its game is %s, and this one %s", f.event, f.follows.Rules.Game, r.Game)
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	return f.replace(filepath.Join(f.out, f.names(games)[id]), to, r, sources)
+}
+
+// replace writes a game to a file in a folder, unless that is a source.
+func (f *exportFlags) replace(path string, to format.Format, r *record.Record, sources []string) error {
+	if err := checkReplaced("--out", path, sources...); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return f.write(w, to, r) })
+}
+
+// names returns the names of the games' files in a folder, by the games' ids. No two
+// games have the same, and one that is exported by itself has the same as with --all.
+func (f *exportFlags) names(games []*record.Record) map[string]string {
+	names, used, met := map[string]string{}, map[string]bool{}, map[[2]string]int{}
+	for _, r := range games {
+		if f.follows != nil && r.Game != f.follows.Rules.Game {
+			continue
+		}
+		r := f.described(r)
+		to, err := f.formatOf(r)
+		if err != nil {
+			continue // it is told where the game is written
+		}
+		name := unused(f.fileName(to, r, met[pairing(r)]), used)
+		met[pairing(r)]++
+		names[r.ID], used[name] = name, true
+	}
+	return names
 }
 
 // exportAll writes the games of the archive, or of the sources, to files in a folder.
@@ -173,8 +227,8 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	used, met := map[string]bool{}, map[[2]string]int{}
-	failed := 0
+	names := f.names(games)
+	written, failed := 0, 0
 	for _, r := range games {
 		if err := c.Context().Err(); err != nil {
 			return err
@@ -185,30 +239,29 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 		r := f.described(r)
 		to, err := f.formatOf(r)
 		if err == nil {
-			name := unused(f.fileName(to, r, met[pairing(r)]), used)
-			met[pairing(r)]++
-			if err = atomicfile.Write(filepath.Join(f.out, name), func(w io.Writer) error { return f.write(w, to, r) }); err == nil {
-				used[name] = true
-				fmt.Fprintln(c.OutOrStdout(), name)
-				continue
-			}
+			err = f.replace(filepath.Join(f.out, names[r.ID]), to, r, sources)
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: game %s: %v\n", r.ID, err)
-		failed++
+		if err != nil {
+			fmt.Fprintf(c.ErrOrStderr(), "sparring: game %s: %v\n", r.ID, err)
+			failed++
+			continue
+		}
+		fmt.Fprintln(c.OutOrStdout(), names[r.ID])
+		written++
 	}
 	switch {
 	case failed > 0:
-		return fmt.Errorf("%d of %d games were not written", failed, failed+len(used))
-	case len(used) == 0 && f.player != "":
+		return fmt.Errorf("%d of %d games were not written", failed, failed+written)
+	case written == 0 && f.player != "":
 		return fmt.Errorf("no game of player %q (have %s)", f.player, strings.Join(playersOf(games), ", "))
-	case len(used) == 0:
+	case written == 0:
 		return errors.New("no games")
 	}
 	return nil
 }
 
 // fileName returns the name of a game's file: the event's, or that of the format. N is
-// how many games of these players with these seats were written before.
+// how many games of these players with these seats there are before it.
 func (f *exportFlags) fileName(to format.Format, r *record.Record, n int) string {
 	if f.follows != nil && f.follows.Record.File != "" {
 		return f.follows.Record.FileName(r, n)

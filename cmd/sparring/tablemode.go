@@ -376,7 +376,26 @@ func (f *tableFlags) earlier(r *record.Record) (n int) {
 		return 0 // no records yet
 	}
 	for _, g := range games {
-		if pairing(g) == pairing(r) && g.Start.Before(r.Start) && g.Game == r.Game {
+		if goesBefore(g, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// goesBefore reports whether g is a game of the same players with the same seats before r.
+func goesBefore(g, r *record.Record) bool {
+	return pairing(g) == pairing(r) && g.Game == r.Game && g.Start.Before(r.Start)
+}
+
+// earlierJournals is earlier for the finished games whose journals are in a folder.
+func earlierJournals(dir string, r *record.Record) (n int) {
+	files, err := filesOf(dir)
+	if err != nil {
+		return 0
+	}
+	for _, path := range files {
+		if g, err := otb.Load(path); err == nil && g.Phase() == otb.Ended && goesBefore(g.Record(), r) {
 			n++
 		}
 	}
@@ -458,7 +477,7 @@ of JSON, which records, learn and book read.`,
 			if out == "" {
 				return x.exportOne(c.OutOrStdout(), r, args)
 			}
-			path, err := x.exportTo(out, r, 0)
+			path, err := x.exportTo(out, r, earlierJournals(filepath.Dir(args[0]), r))
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), path)
 			}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sparring/game"
+	"sparring/record"
+)
+
+// succeeds runs a command, which must succeed, and returns its output.
+func succeeds(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(args, strings.NewReader(""), &out, &errs); code != exitOK {
+		t.Fatalf("%v: code %d, %s", args, code, &errs)
+	}
+	return out.String()
+}
+
+// gamesFile writes a file of n games between the same players and returns its path. They
+// begin a minute after each other, unless at is zero.
+func gamesFile(t *testing.T, rules, move string, at time.Time, n int) string {
+	t.Helper()
+	var text bytes.Buffer
+	for i := range n {
+		name, _, _ := strings.Cut(rules, "/")
+		r := &record.Record{ID: fmt.Sprintf("g%d", i), Game: name, Rules: rules, Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}},
+			Result: game.FirstWins, Reason: "resign", Source: record.Source{By: record.ByArena}, Plies: []record.Ply{{Move: move}}}
+		if !at.IsZero() {
+			r.Start = at.Add(time.Duration(i) * time.Minute)
+		}
+		line, err := record.Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(line)
+	}
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// namesIn lists the files of a folder.
+func namesIn(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// TestExportOneByOne: games that are exported one by one into a folder have the names
+// that they have with --all, so that none replaces another.
+func TestExportOneByOne(t *testing.T) {
+	at := time.Date(2026, 7, 11, 2, 0, 0, 0, time.UTC)
+	for _, x := range []struct {
+		source, want string
+		flags        []string
+	}{
+		{gamesFile(t, "xiangqi/wxf", "h2e2", at, 3), "a-b0.PGN, a-b1.PGN, a-b2.PGN", []string{"--event", "uccileague-fast"}},
+		{gamesFile(t, "amazons/10x10", "d1d7/g7", time.Time{}, 2), "AM-aB vs bW-先手胜 (2).txt, AM-aB vs bW-先手胜.txt", nil},
+		{gamesFile(t, "xiangqi/wxf", "h2e2", at, 2), "g0.pgn, g1.pgn", nil},
+	} {
+		one, all := t.TempDir(), t.TempDir()
+		for i := range strings.Count(x.want, ",") + 1 {
+			succeeds(t, append([]string{"records", "export", fmt.Sprintf("g%d", i), x.source, "--out", one}, x.flags...)...)
+		}
+		succeeds(t, append([]string{"records", "export", "--all", x.source, "--out", all}, x.flags...)...)
+		if a, b := namesIn(t, one), namesIn(t, all); a != x.want || b != x.want {
+			t.Errorf("one by one %s; all at once %s; want %s", a, b, x.want)
+		}
+	}
+}
+
+// TestExportReplacesNoSource: neither a game alone nor all of them are written over the
+// file that they were read from.
+func TestExportReplacesNoSource(t *testing.T) {
+	dir := t.TempDir()
+	const text = "#[AM][a B][b W][先手胜][2024.07.11 10:00 沈阳][CCGC];\n1 d1d7(g7)\n#[AM][c B][d W][先手胜];\n1 d1d7(damaged)\n"
+	path := filepath.Join(dir, "AM-aB vs bW-先手胜-20240711 1000 沈阳-CCGC.txt")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(strings.Split(succeeds(t, "records", "list", path), "\n")[1], " ")
+	for _, args := range [][]string{{"--all", path}, {id, path}} {
+		var out, errs bytes.Buffer
+		code := run(append([]string{"records", "export", "--out", dir}, args...), strings.NewReader(""), &out, &errs)
+		if code == exitOK || !strings.Contains(errs.String(), "is what is read; want another file") {
+			t.Errorf("%v: code %d, %s", args, code, &errs)
+		}
+		if have, err := os.ReadFile(path); err != nil || string(have) != text {
+			t.Errorf("%v: the source is now %s, %v", args, have, err)
+		}
+	}
+}
+
+// TestTableExportOneByOne: the games of a match at a table have names of their own.
+func TestTableExportOneByOne(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	for i := range 2 {
+		path := filepath.Join(dir, fmt.Sprintf("table-%d.jsonl", i))
+		text := fmt.Sprintf(`{"table":1,"id":"table-%d","rules":"xiangqi/wxf","clock":"600","us":"first","names":["a","b"],"seed":"1","engine":"self","hand_ms":0}
+{"at":"2026-07-11T0%d:30:00Z","entry":"start"}
+{"at":"2026-07-11T0%d:31:00Z","entry":"end","result":"first","reason":"resign"}
+`, i, i, i)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 2 {
+		succeeds(t, "table", "export", filepath.Join(dir, fmt.Sprintf("table-%d.jsonl", i)), "--event", "uccileague-fast", "--out", out)
+	}
+	if names := namesIn(t, out); names != "a-b0.PGN, a-b1.PGN" {
+		t.Error(names)
+	}
+}
