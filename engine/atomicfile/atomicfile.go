@@ -9,13 +9,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
+
+// longest is how many bytes of a file's name its temporary one has, which has others
+// besides: most file systems allow 255.
+const longest = 200
 
 // Write writes a file that everybody may read. It has its name only when write has
 // returned without an error, and what it wrote is on the disk. An error names the file,
 // not the temporary one.
 func Write(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.part")
+	base := filepath.Base(path)
+	base = strings.ToValidUTF8(base[:min(len(base), longest)], "")
+	f, err := os.CreateTemp(filepath.Dir(path), "."+base+".*.part")
 	if err != nil {
 		return naming(path, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +51,17 @@ func TestWrite(t *testing.T) {
 		if !errors.As(err, &of) || of.Path != path || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s can't be written: %v", path, err)
 		}
+	}
+}
+
+// TestLongName: a file may have a name as long as the file system allows.
+func TestLongName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("赛", 83)+".txt")
+	if err := WriteBytes(path, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if have, err := os.ReadFile(path); err != nil || string(have) != "x" {
+		t.Errorf("%q, %v", have, err)
 	}
 }
 
