@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -319,13 +320,9 @@ func recordsImport(to *archive) *cobra.Command {
 			if to.nats.given() {
 				return usagef("--nats: games are imported into --data only; the platform keeps the games it refereed")
 			}
-			have, err := to.all(c, nil)
+			known, err := to.known(c.ErrOrStderr())
 			if err != nil {
 				return err
-			}
-			known := make(map[string]bool, len(have))
-			for _, r := range have {
-				known[r.ID] = true
 			}
 			writer, err := record.NewWriter(recordsDir(to.data), "import", 0)
 			if err != nil {
@@ -355,9 +352,33 @@ func recordsImport(to *archive) *cobra.Command {
 	return c
 }
 
+// recordKey identifies a record: a game has one of each of its writers.
+type recordKey struct{ id, by, player, instance string }
+
+func recordKeyOf(r *record.Record) recordKey {
+	return recordKey{r.ID, r.Source.By, r.Source.Player, r.Source.Instance}
+}
+
+// known returns what records the data directory has. Damaged ones are reported.
+func (a *archive) known(errs io.Writer) (map[recordKey]bool, error) {
+	known := map[recordKey]bool{}
+	for r, err := range record.All(recordsDir(a.data)) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !damaged(err): // no records yet
+		case damaged(err):
+			fmt.Fprintln(errs, "sparring: skipped:", err)
+		case err != nil:
+			return nil, err
+		default:
+			known[recordKeyOf(r)] = true
+		}
+	}
+	return known, nil
+}
+
 // importFile imports the games of a file and lists them. It returns how many there
 // are, those that were known included, and how many are damaged, which it reports.
-func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[string]bool) (good, damaged int, err error) {
+func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[recordKey]bool) (good, damaged int, err error) {
 	games, err := gamesIn(path, format.ReadOptions{Rules: rules})
 	if err != nil {
 		return 0, 0, err
@@ -369,14 +390,14 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			continue
 		}
 		good++
-		if known[r.ID] {
+		if known[recordKeyOf(r)] {
 			fmt.Fprintf(c.OutOrStdout(), "%s  already imported\n", r.ID)
 			continue
 		}
 		if err := writer.Append(r); err != nil {
 			return good, damaged, err
 		}
-		known[r.ID] = true
+		known[recordKeyOf(r)] = true
 		names := [2]string{}
 		for i, seat := range r.Seats {
 			names[i] = cmp.Or(format.Name(seat), "?") // the file names nobody

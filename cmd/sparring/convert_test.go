@@ -107,6 +107,44 @@ func TestExportReplacesNoSource(t *testing.T) {
 	}
 }
 
+// TestImportOfSeveralWriters: the records of a game by the platform and by its players are
+// all imported, each once, and what the players thought is in the game.
+func TestImportOfSeveralWriters(t *testing.T) {
+	from, data := t.TempDir(), t.TempDir()
+	for name, source := range map[string]record.Source{
+		"a-arena": {By: record.ByArena}, "b-bot": {By: record.ByPlayer, Player: "a", Instance: "i1"},
+	} {
+		r := &record.Record{ID: "g", Game: "gomoku", Rules: "gomoku/freestyle-15", Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}},
+			Result: game.FirstWins, Source: source, Plies: []record.Ply{{Move: "h8"}}}
+		if source.By == record.ByPlayer {
+			r.Plies[0].Think = &record.Think{Depth: 7}
+		}
+		line, err := record.Encode(r)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(from, name+".jsonl"), line, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		for _, name := range []string{"a-arena", "b-bot"} {
+			succeeds(t, "records", "import", "--data", data, filepath.Join(from, name+".jsonl"))
+		}
+	}
+	r, err := record.Find(recordsDir(data), "g")
+	if err != nil || r.Source.By != record.ByArena || r.Plies[0].Think == nil || r.Plies[0].Think.Depth != 7 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	n := 0
+	for range record.All(recordsDir(data)) {
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d records, want 2", n)
+	}
+}
+
 // TestTableExportOneByOne: the games of a match at a table have names of their own.
 func TestTableExportOneByOne(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
