@@ -19,6 +19,7 @@ import (
 	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
+	"sparring/lab/journal"
 	"sparring/pipe/playerspec"
 )
 
@@ -116,5 +117,21 @@ func TestBotWithoutSoundBook(t *testing.T) {
 		if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"warn"`) || !strings.Contains(text, ".book") {
 			t.Errorf("%s: log\n%s", name, text)
 		}
+	}
+}
+
+// TestSelfPlayInUse: a file of self-play is one process's at a time, so that no game is
+// there twice.
+func TestSelfPlayInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	other, err := journal.Open(path, journal.Layout{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var out, errs bytes.Buffer
+	code := run([]string{"book", "selfplay", "--game", "gomoku", "--games", "1", "--nodes", "1", "--out", path}, strings.NewReader(""), &out, &errs)
+	if code != exitFailed || !strings.Contains(errs.String(), "another process writes to this file") {
+		t.Errorf("code %d, %s", code, &errs)
 	}
 }

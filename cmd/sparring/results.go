@@ -14,9 +14,14 @@ import (
 func openResults(errs io.Writer, path string, terms *match.Terms) (*match.File, error) {
 	file, err := match.OpenFile(path, terms)
 	if err == nil && file.Torn() {
-		fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
+		sayTorn(errs, path)
 	}
 	return file, err
+}
+
+// sayTorn says that the last line of a file of games was truncated.
+func sayTorn(errs io.Writer, path string) {
+	fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
 }
 
 // sayResumed says how many games of a result file count.

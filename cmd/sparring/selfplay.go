@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"sparring/engine/book"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/journal"
 	"sparring/lab/match"
 	"sparring/record"
 )
@@ -99,15 +98,15 @@ func (f *selfPlayFlags) terms() string {
 }
 
 func (f *selfPlayFlags) run(c *cobra.Command) error {
-	done, err := f.played()
+	done := map[string]bool{}
+	file, err := f.open(done)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(f.out, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
+	defer file.Close() // every game is written when it is appended
+	if file.Torn() {
+		sayTorn(c.ErrOrStderr(), f.out)
 	}
-	defer file.Close()
 	screen := newDisplay(c.ErrOrStderr())
 	begin, made := time.Now(), 0
 	for n := 1; n <= f.games; n++ {
@@ -122,12 +121,11 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 		if err == nil {
 			r, err = f.record(g, out)
 		}
-		var line []byte
 		if err == nil {
-			line, err = record.Encode(r)
+			err = r.Validate()
 		}
 		if err == nil {
-			_, err = file.Write(line)
+			err = file.Append(r)
 		}
 		if err != nil {
 			return fmt.Errorf("game %d: %w", n, err)
@@ -142,23 +140,20 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// played returns the games in the file by id. It returns an error if they were
-// played with different settings.
-func (f *selfPlayFlags) played() (map[string]bool, error) {
-	done := map[string]bool{}
-	if _, err := os.Stat(f.out); errors.Is(err, fs.ErrNotExist) {
-		return done, nil
-	}
-	for r, err := range record.File(f.out) {
+// open opens or creates the file of games, and notes those that it has by their ids. The
+// error says so if they were played with other settings, or another process plays them.
+func (f *selfPlayFlags) open(done map[string]bool) (*journal.File, error) {
+	return journal.Open(f.out, journal.Layout{Name: "self-play", What: "a file of records", Prefix: `{"v":`, MaxLine: record.MaxLine, Take: func(line []byte) error {
+		r, err := record.Decode(line)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if r.Event != f.terms() {
-			return nil, fmt.Errorf("%s: game %s was played with different settings: %q, now %q", f.out, r.ID, r.Event, f.terms())
+			return fmt.Errorf("game %s was played with different settings: %q, now %q", r.ID, r.Event, f.terms())
 		}
 		done[r.ID] = true
-	}
-	return done, nil
+		return nil
+	}})
 }
 
 // record converts a game to a record.

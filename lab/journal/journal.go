@@ -1,6 +1,6 @@
 // Package journal keeps the results of a long run as lines of JSON in a file, so
 // that an interrupted run is resumed: first the terms that the results depend on,
-// then a line for each result as it comes.
+// unless each result has them, then a line for each result as it comes.
 package journal
 
 import (
@@ -46,7 +46,8 @@ type Layout struct {
 	Sync bool
 	// Terms are the first line of a new file.
 	Terms any
-	// Same compares the first line of an existing file with the terms.
+	// Same compares the first line of an existing file with the terms. Without it the
+	// file has no terms, and its first line is like the others.
 	Same func(line []byte) error
 	// Take is called for each further line of an existing file.
 	Take func(line []byte) error
@@ -213,10 +214,10 @@ func (j *File) load(l *Layout) error {
 			return nil
 		case l.MaxLine > 0 && len(line) > l.MaxLine:
 			err = fmt.Errorf("more than %d bytes", l.MaxLine)
-		case n > 1:
-			err = l.Take(line)
-		case !ours || !json.Valid(line):
+		case n == 1 && (!ours || !json.Valid(line)):
 			err = foreign
+		case n > 1 || l.Same == nil:
+			err = l.Take(line)
 		default:
 			if err = l.Same(line); err != nil {
 				err = &UnfitError{err}
@@ -235,7 +236,7 @@ func (j *File) resume(l *Layout) error {
 	if err := j.rewind(); err != nil {
 		return err
 	}
-	if j.size == 0 {
+	if j.size == 0 && l.Same != nil {
 		return j.write(l.Terms)
 	}
 	return nil

@@ -46,6 +46,48 @@ func open(path string, now terms) (j *File, have []int, err error) {
 	return j, have, err
 }
 
+// TestWithoutTerms: in a file without terms the first line is like the others.
+func TestWithoutTerms(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	resume := func() (j *File, have []int, err error) {
+		j, err = Open(path, Layout{Name: "things", What: "a file of things", Prefix: `{"n":`, Take: func(line []byte) error {
+			var x thing
+			err := json.Unmarshal(line, &x)
+			have = append(have, x.N)
+			return err
+		}})
+		return j, have, err
+	}
+	j, _, err := resume()
+	if err == nil {
+		err = errors.Join(j.Append(thing{4}), j.Append(thing{5}), j.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = `{"n":4}` + "\n" + `{"n":5}` + "\n"
+	if text := content(t, path); text != whole {
+		t.Fatalf("written: %q", text)
+	}
+	for cut, want := range map[int][]int{len(whole): {4, 5}, len(whole) - 3: {4}, 3: nil, 0: nil} {
+		if err := os.WriteFile(path, []byte(whole[:cut]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, have, err := resume()
+		if err != nil || !slices.Equal(have, want) || j.Torn() != (cut%8 != 0) {
+			t.Errorf("cut at %d: %v, torn %t, %v", cut, have, j.Torn(), err)
+			continue
+		}
+		j.Close()
+	}
+	if err := os.WriteFile(path, []byte(`{"m":4}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := resume(); !unfit(err) {
+		t.Errorf("another file: %v", err)
+	}
+}
+
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
