@@ -384,6 +384,9 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 		return 0, 0, err
 	}
 	for r, err := range games {
+		if err := c.Context().Err(); err != nil {
+			return good, damaged, err
+		}
 		if err != nil {
 			fmt.Fprintln(c.ErrOrStderr(), "sparring:", err)
 			damaged++

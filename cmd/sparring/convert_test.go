@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -142,6 +144,27 @@ func TestImportOfSeveralWriters(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d records, want 2", n)
+	}
+}
+
+// TestReadingInterrupted: Ctrl-C ends the reading of games, which of a large file takes
+// minutes, and imports no more of them.
+func TestReadingInterrupted(t *testing.T) {
+	source, data := gamesFile(t, "xiangqi/wxf", "h2e2", time.Time{}, 3), t.TempDir()
+	for _, command := range []string{"list", "import", "export --all --out " + t.TempDir()} {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		root := commands()
+		root.SetArgs(append(strings.Fields("records "+command), "--data", data, source))
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&out)
+		if err := root.ExecuteContext(ctx); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+			t.Errorf("%s: %v, %s", command, err, &out)
+		}
+	}
+	for r, err := range record.All(recordsDir(data)) {
+		t.Errorf("imported %v, %v", r, err)
 	}
 }
 

@@ -52,9 +52,9 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	case a.nats.given() && len(sources) > 0:
 		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
 	case len(sources) > 0:
-		return gather(inSources(sources), c.ErrOrStderr())
+		return gather(until(c.Context(), inSources(sources)), c.ErrOrStderr())
 	case !a.nats.given():
-		games, err := gather(record.All(recordsDir(a.data)), c.ErrOrStderr())
+		games, err := gather(until(c.Context(), record.All(recordsDir(a.data))), c.ErrOrStderr())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil // no records yet
 		}

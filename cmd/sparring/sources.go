@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,6 +82,21 @@ func inSources(paths []string) iter.Seq2[*record.Record, error] {
 				if !yield(r, err) {
 					return
 				}
+			}
+		}
+	}
+}
+
+// until yields what games yields until ctx ends, and then the error of ctx.
+func until(ctx context.Context, games iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		for r, err := range games {
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			if !yield(r, err) {
+				return
 			}
 		}
 	}
