@@ -141,7 +141,8 @@ func (f *tuneFlags) validate(sources []string) error {
 	if fit.Scale == 0 {
 		fit.Scale = 1 // estimated later
 	}
-	return errors.Join(append(errs, checkOutput("--out", f.out, append(slices.Clone(f.trees), sources...)...), f.plan.Sampling.Validate(), fit.Validate())...)
+	return errors.Join(append(errs, checkApart([2]string{"--keep", f.keep}, [2]string{"--out", f.out}),
+		checkOutput("--out", f.out, append(slices.Clone(f.trees), sources...)...), f.plan.Sampling.Validate(), fit.Validate())...)
 }
 
 // model returns the evaluation to fit, and notes in the plan what it starts from.

@@ -95,7 +95,7 @@ func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	if err := checkOutput("--out", f.out, path); err != nil {
+	if err := cmp.Or(checkApart([2]string{"--json", f.json}, [2]string{"--out", f.out}), checkOutput("--out", f.out, path)); err != nil {
 		return err
 	}
 	read, err := f.read(c, path)

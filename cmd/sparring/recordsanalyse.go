@@ -86,6 +86,9 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 	if f.concurrency < 1 {
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
+	if err := checkApart([2]string{"--keep", f.keep}, [2]string{"--annotated", f.annotated}, [2]string{"--plot", f.plot}); err != nil {
+		return err
+	}
 	if err := checkAnnotated(f.annotated, append(slices.Clone(args), f.from.data)...); err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func (f *reportFlags) check(sources []string) error {
 	case f.concurrency < 1:
 		return usagef("--concurrency %d: want 1 or more", f.concurrency)
 	}
-	if err := checkOutput("--html", f.html, sources...); err != nil {
+	if err := cmp.Or(checkApart([2]string{"--keep", f.keep}, [2]string{"--html", f.html}), checkOutput("--html", f.html, sources...)); err != nil {
 		return err
 	}
 	if err := checkSizes(f.hash, f.threads); err != nil {

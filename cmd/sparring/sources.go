@@ -143,6 +143,19 @@ func checkReplaced(flag, path string, sources ...string) error {
 	return nil
 }
 
+// checkApart checks that the flags of files that a run writes, a name and a path each,
+// do not name one file: what one of them writes would replace what another has written.
+func checkApart(flags ...[2]string) error {
+	for i, f := range flags {
+		for _, other := range flags[:i] {
+			if path := f[1]; path != "" && path != "-" && filepath.Clean(path) == filepath.Clean(other[1]) {
+				return usagef("%s and %s are one file: %s", other[0], f[0], path)
+			}
+		}
+	}
+	return nil
+}
+
 // holdsGames reports whether a file is one of records, or the result file of a match.
 func holdsGames(path string) bool {
 	head := headOf(path)

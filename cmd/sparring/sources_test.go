@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCheckOutput: what a file can't be written to is refused before the work; nothing
@@ -70,6 +72,24 @@ func TestCheckAnnotated(t *testing.T) {
 		err := checkAnnotated(filepath.Join(dir, name), "an-id", filepath.Join(dir, "folder [1]"), filepath.Join(dir, "data"))
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+	}
+}
+
+// TestOneFileForTwoFlags: no command writes two things to one file, of which the second
+// replaces the first: an evening of searches, or half of an experiment.
+func TestOneFileForTwoFlags(t *testing.T) {
+	dir := t.TempDir()
+	file, source := filepath.Join(dir, "file"), gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 1)
+	for _, args := range []string{
+		"records analyse SOURCE --keep FILE --annotated FILE", "records report SOURCE --analyse nodes=1 --keep FILE --html FILE",
+		"weaknesses SOURCE --player a --analyse nodes=1 --keep FILE --positions FILE", "weaknesses SOURCE --player a --positions FILE --control " + dir + "/./file",
+		"openings judge SOURCE --engine self --json FILE --out FILE", "learn tune SOURCE --game xiangqi --keep FILE --out FILE",
+	} {
+		var out, errs bytes.Buffer
+		code := run(strings.Fields(strings.NewReplacer("SOURCE", source, "FILE", file).Replace(args)), strings.NewReader(""), &out, &errs)
+		if _, err := os.Stat(file); code != exitUsage || !strings.Contains(errs.String(), " are one file: ") || err == nil {
+			t.Errorf("%s: code %d, %s", args, code, &errs)
 		}
 	}
 }

@@ -145,6 +145,9 @@ func (f *weaknessFlags) check(sources []string) (l search.Limits, err error) {
 		}
 		l = search.Limits{Nodes: m.Nodes, Depth: m.Depth, Hard: m.Clock.Period, Threads: f.threads}
 	}
+	if err := checkApart([2]string{"--keep", f.keep}, [2]string{"--positions", f.positions}, [2]string{"--control", f.control}); err != nil {
+		return l, err
+	}
 	if err := cmp.Or(checkOutput("--positions", f.positions, sources...), checkOutput("--control", f.control, sources...)); err != nil {
 		return l, err
 	}
