@@ -112,7 +112,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	got, err := f.plan.Run(c.Context(), model, games, trees, f.keep, progressOfTuning(show))
 	show.clear()
 	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; run with --keep to be able to resume")
+		return f.interrupted()
 	}
 	if err != nil {
 		return err
@@ -130,6 +130,14 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	}
 	printTuning(c, got)
 	return got.Write(f.out)
+}
+
+// interrupted is the error of a run that Ctrl-C has ended.
+func (f *tuneFlags) interrupted() error {
+	if f.keep != "" {
+		return errors.New("interrupted; run the same command to resume")
+	}
+	return errors.New("interrupted; run with --keep to be able to resume")
 }
 
 func (f *tuneFlags) validate(sources []string) error {

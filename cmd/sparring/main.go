@@ -68,10 +68,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	if code, ok := errors.AsType[outcome](err); ok {
 		return int(code)
 	}
-	text := err.Error()
-	if ctx.Err() != nil && text == context.Canceled.Error() {
-		text = "interrupted"
-	}
+	text := textOf(ctx, err)
 	if !strings.HasPrefix(text, "sparring ") { // else it begins with the command
 		text = "sparring: " + text
 	}
@@ -82,6 +79,21 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// textOf returns the text of a command's error for people: the end of its context is an
+// interruption, whatever was done then.
+func textOf(ctx context.Context, err error) string {
+	text := err.Error()
+	if ctx.Err() == nil {
+		return text
+	}
+	for _, end := range []error{context.Canceled, context.Cause(ctx)} {
+		if what, ok := strings.CutSuffix(text, end.Error()); ok {
+			return what + "interrupted"
+		}
+	}
+	return text
 }
 
 // usageError marks an invalid command line: exit code 2.

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -60,4 +64,28 @@ func mustRules(t *testing.T, name string) *game.Rules {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// TestInterruptedText: whatever Ctrl-C has ended, the command says that it was
+// interrupted, and not how Go calls that.
+func TestInterruptedText(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	broken := errors.New("broken: " + context.Canceled.Error())
+	if text := textOf(ctx, broken); text != broken.Error() {
+		t.Errorf("before: %s", text)
+	}
+	cancel(errors.New("interrupt signal received"))
+	for err, want := range map[error]string{
+		ctx.Err(): "interrupted", fmt.Errorf("games.jsonl: %w", ctx.Err()): "games.jsonl: interrupted",
+		fmt.Errorf("level 1: %w", context.Cause(ctx)): "level 1: interrupted", errors.New("another"): "another",
+	} {
+		if text := textOf(ctx, err); text != want {
+			t.Errorf("%v: %q, want %q", err, text, want)
+		}
+	}
+	for keep, want := range map[string]string{"": "run with --keep", "file": "run the same command to resume"} {
+		if err := (&tuneFlags{keep: keep}).interrupted(); !strings.Contains(err.Error(), want) {
+			t.Errorf("learn tune --keep %q: %v", keep, err)
+		}
+	}
 }
