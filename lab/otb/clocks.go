@@ -117,7 +117,7 @@ func (g *Game) stopped() (at time.Time, ok bool) {
 	switch {
 	case g.End != nil:
 		return g.End.At, true
-	case g.pos.Outcome().Over() && len(g.Plies) > 0 && len(g.Taken) == 0:
+	case g.Outcome().Over() && len(g.Plies) > 0 && len(g.Taken) == 0:
 		return g.Plies[len(g.Plies)-1].At, true
 	}
 	return time.Time{}, false

@@ -124,10 +124,12 @@ func (g *Game) Phase() Phase {
 // MaxPliesReason is the reason of a draw by the event's limit of plies.
 const MaxPliesReason game.Reason = "max-plies"
 
-// Outcome returns how the game has ended by its rules and the event's limit of plies.
+// Outcome returns how the game has ended by its rules and the event's limit of plies. The
+// limit is no more after an arbiter has let the game go on beyond it.
 func (g *Game) Outcome() game.Outcome {
 	out := g.pos.Outcome()
-	if n := g.Terms.MaxPlies; !out.Over() && n > 0 && len(g.Plies) >= n && !slices.Contains(g.playedOn, len(g.Plies)) {
+	beyond := func(plies int) bool { return plies >= g.Terms.MaxPlies }
+	if n := g.Terms.MaxPlies; !out.Over() && n > 0 && len(g.Plies) >= n && !slices.ContainsFunc(g.playedOn, beyond) {
 		return game.Outcome{Result: game.Draw, Reason: MaxPliesReason}
 	}
 	return out

@@ -441,3 +441,26 @@ func TestHand(t *testing.T) {
 		}
 	}
 }
+
+// TestBeyondMaxPlies: the event's limit of plies stops the clocks until the arbiter has
+// the game go on, which then goes on to its end; what is taken back is limited again.
+func TestBeyondMaxPlies(t *testing.T) {
+	of := terms("xiangqi/wxf", "600", game.First)
+	of.MaxPlies = 2
+	g, err := New(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered(t, g, "0 start", "1 move h2e2 engine", "3 move h9g7")
+	if c := g.Clocks(at(20)); g.Phase() != RuleEnd || g.Outcome().Reason != MaxPliesReason || c.Running || c.Used != 0 {
+		t.Errorf("at the limit: %s, %v, %+v", g.Phase(), g.Outcome(), c)
+	}
+	entered(t, g, "30 play-on", "34 move h0g2 engine")
+	if c := g.Clocks(at(35)); g.Phase() != Theirs || !c.Running || c.Seats[game.First].Left != 595*time.Second {
+		t.Errorf("beyond it: %s, %+v", g.Phase(), c)
+	}
+	entered(t, g, "40 move i9h9", "41 undo", "41 unplayed", "41 undo", "41 unplayed", "41 undo", "41 unplayed", "42 move b9c7")
+	if g.Phase() != RuleEnd {
+		t.Errorf("another second move: %s", g.Phase())
+	}
+}
