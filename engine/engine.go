@@ -24,6 +24,10 @@ import (
 	rules "sparring/game/xiangqi"
 )
 
+// MaxThreads is the largest number of threads of an engine, as of other programs. Each has
+// histories of its own, up to 8 MB: 100,000 of them took all the memory of a machine.
+const MaxThreads = 512
+
 // Options set up an engine.
 type Options struct {
 	HashBytes int // size of a hash table, DefaultHash when 0
@@ -87,8 +91,8 @@ func New(gameName string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.HashBytes < 0 || o.Threads < 0 {
-		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative", o.HashBytes, o.Threads)
+	if o.HashBytes < 0 || o.Threads < 0 || o.Threads > MaxThreads {
+		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative, and at most %d threads", o.HashBytes, o.Threads, MaxThreads)
 	}
 	if most := MostHash(); o.HashBytes > most {
 		return nil, fmt.Errorf("engine: %d MiB of hash: this machine has memory for %d", o.HashBytes>>20, most>>20)

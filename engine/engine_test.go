@@ -72,6 +72,9 @@ func TestRefusals(t *testing.T) {
 	if _, err := New("amazons", Options{HashBytes: -1}); err == nil {
 		t.Error("negative hash is accepted")
 	}
+	if _, err := New("amazons", Options{Threads: MaxThreads + 1}); err == nil || !strings.Contains(err.Error(), "at most 512 threads") {
+		t.Errorf("too many threads: %v", err)
+	}
 	if _, err := New("amazons", Options{Search: "luck"}); err == nil || !strings.Contains(err.Error(), MCTS) {
 		t.Errorf("no such search: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/engine"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -123,8 +124,8 @@ func (t *Terms) Validate() error {
 			break
 		}
 	}
-	if t.HashMB < 1 || t.Threads < 1 {
-		bad("%d MiB of hash, %d threads: want at least 1", t.HashMB, t.Threads)
+	if t.HashMB < 1 || t.Threads < 1 || t.Threads > engine.MaxThreads {
+		bad("%d MiB of hash, %d threads: want at least 1, and at most %d threads", t.HashMB, t.Threads, engine.MaxThreads)
 	}
 	if t.MaxPlies < 0 {
 		bad("max plies %d: want 0 (no limit) or more", t.MaxPlies)
