@@ -39,7 +39,8 @@ type Layout struct {
 	Name   string // begins the text of every error: "results"
 	What   string // for errors about another file: "a match's result file"
 	Prefix string // of the first line, by which such a file is known
-	// MaxLine is the largest size of a line in bytes; 0: any.
+	// MaxLine is the largest size of a line in bytes, with its end; 0: any. A longer one
+	// is not written: it would make the file unreadable.
 	MaxLine int
 	// Sync: Append returns when the line is on the disk, so that it also survives the
 	// end of the machine.
@@ -63,6 +64,7 @@ type File struct {
 	lock   *flock.Flock
 	torn   bool
 	sync   bool
+	max    int   // bytes of a line; 0: any
 	size   int64 // of the complete lines
 	failed error // a write that has left a partial line
 }
@@ -78,7 +80,7 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, lock: flock.New(path + ".lock")}
+	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, max: l.MaxLine, lock: flock.New(path + ".lock")}
 	if j.info, err = f.Stat(); err != nil {
 		// told below
 	} else if locked, failed := j.lock.TryLock(); failed != nil {
@@ -146,6 +148,9 @@ func (j *File) write(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
+	}
+	if j.max > 0 && len(b) >= j.max {
+		return fmt.Errorf("not written: a line of %d bytes, more than %d", len(b)+1, j.max)
 	}
 	if j.failed != nil {
 		if err := j.repair(); err != nil {

@@ -236,6 +236,34 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
+// TestTooLong: a line that could not be read again is not written, and those after it are.
+func TestTooLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	j, _, err := open(path, terms{1, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest := strings.Repeat("x", 100-len(`{"n":0,"text":""}`)-1)
+	type long struct {
+		thing
+		Text string `json:"text"`
+	}
+	if err := j.Append(long{thing{1}, largest}); err != nil {
+		t.Error(err)
+	}
+	if err := j.Append(long{thing{2}, largest + "x"}); err == nil || errors.Is(err, ErrWrite) { // no further attempt helps
+		t.Errorf("too long: %v", err)
+	}
+	if err := errors.Join(j.Append(thing{3}), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	j, have, err := open(path, terms{1, 7})
+	if err != nil || !slices.Equal(have, []int{1, 3}) {
+		t.Fatalf("%v, %v", have, err)
+	}
+	j.Close()
+}
+
 // TestDifferencesOfMaps: the keys that differ are named, not the whole map.
 func TestDifferencesOfMaps(t *testing.T) {
 	type terms struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sparring/lab/journal"
@@ -65,9 +66,13 @@ func (r *File) Games() []*Game { return r.games }
 // Forget drops the games that Games returns, which may take much memory.
 func (r *File) Forget() { r.games = nil }
 
-// Append writes a game, see [journal.File.Append].
+// Append writes a game, see [journal.File.Append]. Of a game that is too long for a line
+// with the principal variations of all its moves, their ends are left out.
 func (r *File) Append(g *Game) error {
 	err := g.Validate()
+	if err == nil {
+		g, err = fitting(g)
+	}
 	if err == nil {
 		err = r.File.Append(g)
 	}
@@ -75,6 +80,29 @@ func (r *File) Append(g *Game) error {
 		return fmt.Errorf("game %s: %w", g.ID, err)
 	}
 	return nil
+}
+
+// fitting returns a game as it fits into a line: g itself, or a copy with each principal
+// variation cut to at most 64 moves, or else 32, and so on.
+func fitting(g *Game) (*Game, error) {
+	for limit := 64; ; limit /= 2 {
+		b, err := json.Marshal(g)
+		if err != nil || len(b) < record.MaxLine || limit == 0 {
+			return g, err // what is too long without them, too, is refused
+		}
+		c := *g
+		c.Plies = slices.Clone(g.Plies)
+		for i := range c.Plies {
+			p := &c.Plies[i]
+			if p.Think == nil || len(p.Think.PV) <= limit {
+				continue
+			}
+			think := *p.Think
+			think.PV = think.PV[:limit]
+			p.Think = &think
+		}
+		g = &c
+	}
 }
 
 func (r *File) take(line []byte) error {
