@@ -220,9 +220,17 @@ func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, er
 	return games, nil
 }
 
-// eachGame calls add for each game of the sources. Damaged games are an error, because
-// a run must be reproducible from the same files.
+// eachGame calls add for each game of the sources: once for a game with several records,
+// the platform's and its players', with what they merge to. Other games have one record
+// and are not held in memory for that. Damaged games are an error, because a run must be
+// reproducible from the same files.
 func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error) error {
+	type versions struct {
+		path    string // of the first
+		records []*record.Record
+	}
+	byID := map[string]*versions{}
+	var played []*versions // on a platform, in the order of the sources
 	for _, path := range sources {
 		all, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
@@ -232,8 +240,15 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 			if err == nil {
 				err = c.Context().Err()
 			}
-			if err == nil {
+			switch {
+			case err != nil:
+			case r.Source.By != record.ByArena && r.Source.By != record.ByPlayer:
 				err = add(r)
+			case byID[r.ID] != nil:
+				byID[r.ID].records = append(byID[r.ID].records, r)
+			default:
+				byID[r.ID] = &versions{path, []*record.Record{r}}
+				played = append(played, byID[r.ID])
 			}
 			if _, named := errors.AsType[*record.DamagedError](err); named {
 				return err
@@ -241,6 +256,19 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
+		}
+	}
+	for _, v := range played {
+		err := c.Context().Err()
+		var merged *record.Record
+		if err == nil {
+			merged, err = record.Merge(v.records...)
+		}
+		if err == nil {
+			err = add(merged)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.path, err)
 		}
 	}
 	return nil
