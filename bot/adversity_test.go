@@ -294,7 +294,7 @@ func TestDrainWithoutAServer(t *testing.T) {
 		t.Errorf("Run returned %v", f.err)
 	}
 	// The state after the last move may not have arrived when the server stopped.
-	if doc, err := record.Find(dir, "game1"); err != nil || len(doc.Plies) < 3 || doc.Result != game.Undecided || doc.Text == "" {
+	if doc, err := record.Find(t.Context(), dir, "game1"); err != nil || len(doc.Plies) < 3 || doc.Result != game.Undecided || doc.Text == "" {
 		t.Errorf("record %+v, %v", doc, err)
 	}
 }

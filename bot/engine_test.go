@@ -48,7 +48,7 @@ func newStorage(t *testing.T) *storage {
 func (s *storage) find(t *testing.T, n uint64, id string) *record.Record {
 	t.Helper()
 	gametest.Eventually(t, "the record", func() bool { kept, _ := s.Counts(); return kept == n })
-	r, err := record.Find(s.dir, id)
+	r, err := record.Find(t.Context(), s.dir, id)
 	if err != nil {
 		t.Fatal(err)
 	}

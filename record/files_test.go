@@ -375,11 +375,11 @@ func TestFind(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Find(dir, "a")
+	r, err := Find(t.Context(), dir, "a")
 	if err != nil || r.Source.By != ByArena {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Find(dir, "zzz"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "zzz") {
+	if _, err := Find(t.Context(), dir, "zzz"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "zzz") {
 		t.Errorf("no such game: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -172,12 +173,15 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 }
 
 // Find returns the game's record, merged from all records of it in the directory. The
-// error wraps ErrNotFound if there are none. Damaged lines are ignored.
-func Find(dir, id string) (*Record, error) {
+// error wraps ErrNotFound if there are none, and is that of ctx if it ends while they are
+// read. Damaged lines are ignored.
+func Find(ctx context.Context, dir, id string) (*Record, error) {
 	var found []*Record
 	for r, err := range All(dir) {
 		var damaged *DamagedError
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case errors.As(err, &damaged):
 		case err != nil:
 			return nil, err

@@ -156,7 +156,7 @@ func players(cfg bot.Config, tables xiangqi.Tables, table *areas.Table, log zero
 	if err != nil {
 		warn(err)
 	}
-	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, Areas: table, LevelElo: levelElo, Likeness: newImitator(log).find}
+	return playerspec.Options{HashBytes: cfg.HashMB << 20, Threads: cfg.Threads, Books: books, Book: cfg.Book, Shipped: configs.Books(), Warn: warn, Tables: tables, Areas: table, LevelElo: levelElo, Likeness: newImitator(context.Background(), log).find}
 }
 
 // endgames opens a bot's endgame tables, if the settings name any, and starts to

@@ -124,7 +124,7 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	if f.over == overNATS {
 		return f.playOverNATS(c, plan)
 	}
-	like := newImitator(c.ErrOrStderr())
+	like := newImitator(c.Context(), c.ErrOrStderr())
 	if !played || f.check {
 		if err := tryAll(c.Context(), path, plan, file, like); err != nil {
 			if c.Context().Err() != nil {

@@ -101,7 +101,7 @@ func (f *campaignFlags) work(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	like := newImitator(c.ErrOrStderr())
+	like := newImitator(c.Context(), c.ErrOrStderr())
 	if err := tryAll(c.Context(), path, plan, file, like); err != nil {
 		if c.Context().Err() != nil {
 			return err

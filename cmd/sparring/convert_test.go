@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,7 +135,7 @@ func TestImportOfSeveralWriters(t *testing.T) {
 			succeeds(t, "records", "import", "--data", data, filepath.Join(from, name+".jsonl"))
 		}
 	}
-	r, err := record.Find(recordsDir(data), "g")
+	r, err := record.Find(t.Context(), recordsDir(data), "g")
 	if err != nil || r.Source.By != record.ByArena || r.Plies[0].Think == nil || r.Plies[0].Think.Depth != 7 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -161,6 +162,22 @@ func TestReadingInterrupted(t *testing.T) {
 		root.SetErr(&out)
 		if err := root.ExecuteContext(ctx); !errors.Is(err, context.Canceled) || out.Len() > 0 {
 			t.Errorf("%s: %v, %s", command, err, &out)
+		}
+	}
+	kept := t.TempDir()
+	succeeds(t, "records", "import", "--data", kept, source)
+	for _, args := range [][]string{{"analyse", "--depth", "1", source}, {"analyse", "--depth", "1", "g1"}, {"show", "g1"}} {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		root := commands()
+		root.SetArgs(append(append([]string{"records"}, args...), "--data", kept))
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		if err := root.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: %v", args, err)
+		}
+		if _, _, err := newImitator(ctx, io.Discard).find("xiangqi", "a", source); !errors.Is(err, context.Canceled) {
+			t.Errorf("self:as=a: %v", err)
 		}
 	}
 	for r, err := range record.All(recordsDir(data)) {

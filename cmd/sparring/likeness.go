@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"sync"
@@ -12,14 +13,15 @@ import (
 
 // imitator finds what self:as=NAME plays, once for each name and source.
 type imitator struct {
-	errs io.Writer // what is found, and what can't be read
+	ctx  context.Context // its end ends the reading of a source
+	errs io.Writer       // what is found, and what can't be read
 
 	mu    sync.Mutex
 	known map[[3]string]*likeness.Likeness
 }
 
-func newImitator(errs io.Writer) *imitator {
-	return &imitator{errs: errs, known: map[[3]string]*likeness.Likeness{}}
+func newImitator(ctx context.Context, errs io.Writer) *imitator {
+	return &imitator{ctx: ctx, errs: errs, known: map[[3]string]*likeness.Likeness{}}
 }
 
 // find is playerspec.Options.Likeness.
@@ -29,7 +31,7 @@ func (m *imitator) find(gameName, player, from string) (*book.Shelf, int, error)
 	key := [3]string{gameName, player, from}
 	l := m.known[key]
 	if l == nil {
-		games, err := gather(inSources([]string{from}), m.errs)
+		games, err := gather(until(m.ctx, inSources([]string{from})), m.errs)
 		if err != nil {
 			return nil, 0, err
 		}

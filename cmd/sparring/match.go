@@ -53,10 +53,11 @@ type matchFlags struct {
 	nats          serverFlags
 	wait          bool
 	event         string
-	errs          io.Writer     // what self:as=NAME finds
-	title         string        // of the event, in records
-	move          time.Duration // longest for a move; 0: no limit
-	memory        int           // MiB for a program whose spec has no limit; 0: none
+	ctx           context.Context // its end ends the reading of games for self:as=NAME
+	errs          io.Writer       // what self:as=NAME finds
+	title         string          // of the event, in records
+	move          time.Duration   // longest for a move; 0: no limit
+	memory        int             // MiB for a program whose spec has no limit; 0: none
 }
 
 // defaultPatience limits a move without a clock.
@@ -79,7 +80,7 @@ settings, and 1 for any other failure or an interruption.`,
   sparring match --game xiangqi --a self --b uci:fairy-stockfish --clock movetime=100ms --json out.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			f.errs = c.ErrOrStderr()
+			f.ctx, f.errs = c.Context(), c.ErrOrStderr()
 			if err := f.follow(c); err != nil {
 				return err
 			}
@@ -269,7 +270,10 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	if f.errs == nil {
 		f.errs = io.Discard
 	}
-	like := newImitator(f.errs)
+	if f.ctx == nil {
+		f.ctx = context.Background()
+	}
+	like := newImitator(f.ctx, f.errs)
 	plan.Terms = t
 	plan.Backend = localBackend(&t, like, f.log)
 	if err := errors.Join(errs...); err != nil {
@@ -283,7 +287,7 @@ func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
 	o := playerspec.Options{HashBytes: t.HashMB << 20, Threads: t.Threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: log}
 	return &match.Local{Open: func(spec string) (engine.Searcher, error) {
 		s, err := playerspec.Open(spec, t.Game, o)
-		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.As != "" {
+		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.As != "" && !errors.Is(err, context.Canceled) {
 			err = &usageError{err} // its games are read only now, but are a setting
 		}
 		return s, err

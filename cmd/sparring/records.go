@@ -89,7 +89,7 @@ const readTime = time.Minute
 // find returns the record of a game in the sources, or without any in the archive.
 func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
 	if !a.nats.given() && len(sources) == 0 {
-		return record.Find(recordsDir(a.data), id)
+		return record.Find(c.Context(), recordsDir(a.data), id)
 	}
 	games, err := a.all(c, sources)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record,
 			all = append(all, r)
 			continue
 		}
-		some, err := gather(inSources([]string{name}), c.ErrOrStderr())
+		some, err := gather(until(c.Context(), inSources([]string{name})), c.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}

@@ -121,7 +121,7 @@ func replayAll(ctx context.Context, out io.Writer, records []*record.Record) err
 // replayPlayer replays one side of a game with the engine, the hash table and the
 // book that it had.
 func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep replay.Report, err error) {
-	options := playerspec.Options{HashBytes: p.Settings.HashMB << 20, Threads: max(p.Settings.Threads, 1), Shipped: configs.Books(), Likeness: newImitator(io.Discard).find}
+	options := playerspec.Options{HashBytes: p.Settings.HashMB << 20, Threads: max(p.Settings.Threads, 1), Shipped: configs.Books(), Likeness: newImitator(ctx, io.Discard).find}
 	spec, err := playerspec.Parse(p.Settings.Spec)
 	if err != nil {
 		return rep, err

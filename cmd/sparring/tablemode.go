@@ -199,7 +199,7 @@ func (f *tableFlags) options(c *cobra.Command) (*otb.Options, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	like := newImitator(c.ErrOrStderr())
+	like := newImitator(c.Context(), c.ErrOrStderr())
 	return &otb.Options{
 		Journal: path, Terms: t, UCI: f.notation == "uci",
 		Open: func(spec, gameName string) (engine.Searcher, error) {
