@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"sparring/record"
 )
 
 // stopAfter is an output that ends a context after some lines.
@@ -153,6 +156,45 @@ func TestReviewInterrupted(t *testing.T) {
 			asked[question] = true
 		}
 	}
+}
+
+// TestAnnotatedInterrupted: an interrupted review writes the games that it has, but loses
+// none that an earlier one has written.
+func TestAnnotatedInterrupted(t *testing.T) {
+	first, second := gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 1), filepath.Join(t.TempDir(), "game.psq")
+	if err := os.WriteFile(second, []byte("Piskvorky 15x15, 11:11, 0\n1,1,0\n9,8,0\na\nb\n15\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	annotated := filepath.Join(t.TempDir(), "annotated.jsonl")
+	review := func(lines int) {
+		t.Helper()
+		_, err := execute(t, lines, "records", "analyse", first, second, "--depth", "1", "--hash", "1", "--json",
+			"--keep", filepath.Join(t.TempDir(), "keep.jsonl"), "--annotated", annotated)
+		if want := "interrupted after 1 of 2 games; run the same command to resume"; lines == 1 && (err == nil || err.Error() != want) || lines > 2 && err != nil {
+			t.Fatalf("stopped after line %d: %v", lines, err)
+		}
+	}
+	has := func(want int) {
+		t.Helper()
+		games := 0
+		for _, err := range record.File(annotated) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			games++
+		}
+		if games != want {
+			t.Errorf("annotated: %d games, want %d", games, want)
+		}
+	}
+	review(1)
+	has(1)
+	review(1)
+	has(1)
+	review(3)
+	has(2)
+	review(1)
+	has(2)
 }
 
 // TestDisplaySet: lines are redrawn in place on a terminal, cut to its size also where

@@ -112,7 +112,9 @@ func (f *reviewFlags) run(c *cobra.Command, args []string) error {
 	defer w.close()
 	err = w.all(c.Context())
 	if f.annotated != "" {
-		if e := w.annotate(f.annotated); err == nil {
+		if err != nil && w.loses(f.annotated) {
+			fmt.Fprintf(c.ErrOrStderr(), "sparring: %s stays as it was: it has games whose analysis is not complete\n", f.annotated)
+		} else if e := w.annotate(f.annotated); err == nil {
 			err = e
 		}
 	}
@@ -439,6 +441,26 @@ func printReview(out io.Writer, rep *analysis.Report) error {
 			count(total.Blunders, "blunder", "blunders"), 100*total.Lost)
 	}
 	return nil
+}
+
+// loses reports whether a file, of an earlier run, has games that this one has not
+// analysed, so that annotate would lose them.
+func (w *reviewing) loses(path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	done := map[string]bool{}
+	for i, rep := range w.reports {
+		if rep != nil {
+			done[w.games[i].ID] = true
+		}
+	}
+	for r, err := range record.File(path) {
+		if err == nil && !done[r.ID] {
+			return true
+		}
+	}
+	return false
 }
 
 // annotate writes the records that are analysed to a file, with the analysis in
