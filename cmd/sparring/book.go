@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
+	"sparring/engine/atomicfile"
 	"sparring/engine/book"
 )
 
@@ -124,7 +125,7 @@ func (o origin) note(path, name string) error {
 	if data, err = json.MarshalIndent(all, "", "  "); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(data, '\n'), 0o644)
+	return atomicfile.WriteBytes(path, append(data, '\n'))
 }
 
 func bookLearn() *cobra.Command {

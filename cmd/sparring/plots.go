@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/atomicfile"
 	"sparring/lab/chart"
 )
 
@@ -27,7 +27,8 @@ func checkPlot(path string) error {
 	return checkOutput("--plot", path)
 }
 
-// drawFile draws to a file, in the format that its name ends in.
+// drawFile draws to a file, in the format that its name ends in. A drawing that is there
+// stays as it is until the new one is complete.
 func drawFile(path string, draw func(io.Writer, chart.Format) error) error {
 	format, err := chart.FormatOf(path)
 	if err != nil {
@@ -37,5 +38,5 @@ func drawFile(path string, draw func(io.Writer, chart.Format) error) error {
 	if err := draw(&drawing, format); err != nil {
 		return err
 	}
-	return os.WriteFile(path, drawing.Bytes(), 0o644)
+	return atomicfile.WriteBytes(path, drawing.Bytes())
 }
