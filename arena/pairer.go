@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sparring/arena/pairing"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -32,8 +33,8 @@ const (
 	pairingAttempts = 5
 	// begunLately is how long a heartbeat may not yet name a game that has begun.
 	begunLately = 2 * time.Second
-	// firstRest is how long a player is not paired that did not take its seat. It
-	// doubles each time, up to longestRest.
+	// firstRest is how long a player is not paired that did not take its seat, or did not
+	// begin its game. It doubles each time, up to longestRest.
 	firstRest   = time.Second
 	longestRest = 5 * time.Minute
 )
@@ -51,6 +52,9 @@ type pairer struct {
 	pools  []ladderGroup
 	posted map[protocol.GameID]*postedPairing
 	known  map[protocol.PlayerID]*contender
+
+	mu    sync.Mutex
+	ended []protocol.Event // the ends of the ladder's games since the last step
 }
 
 // ladderGroup is a pool of players who meet: those of some kinds, under some terms.
@@ -72,7 +76,7 @@ type contender struct {
 	since   time.Time           // when it became free; zero if it is not
 	free    time.Time           // when it was free last
 	until   time.Time           // it is not paired before
-	missed  int                 // pairings in a row for which it did not take its seat
+	missed  int                 // pairings in a row for which it did not take its seat, or did not begin its game
 	met     []protocol.PlayerID // the last opponents that it was given, the latest first
 	// balance is the lead of its games on the first seat, by ladder. It counts games as
 	// they begin: ratings may lag behind.
@@ -118,6 +122,7 @@ func (a *Arena) ladderGroups() (all []ladderGroup) {
 // pairPlayers pairs players until ctx ends.
 func (a *Arena) pairPlayers(ctx context.Context) {
 	p := &pairer{a: a, pools: a.ladderGroups(), known: make(map[protocol.PlayerID]*contender)}
+	defer a.index.subscribe(p.noteEnd)()
 	failing := false
 	for ctx.Err() == nil {
 		err := p.step(ctx)
@@ -151,6 +156,7 @@ func (p *pairer) step(ctx context.Context) error {
 	if err := p.settle(ctx, now); err != nil {
 		return err
 	}
+	p.settleEnded(now)
 	if p.a.isDraining() {
 		return nil
 	}
@@ -221,18 +227,75 @@ func (p *pairer) decided(w *postedPairing, last protocol.Event, now time.Time) {
 	for seat, wanted := range w.ch.Seats {
 		c := p.contender(wanted.Player)
 		switch {
-		case !off:
-			c.missed = 0
-			if _, known := c.balance[ladderOf(w.ch.Terms)]; known {
-				c.balance[ladderOf(w.ch.Terms)] += 1 - 2*seat
-			}
+		case !off: // whether it misses the pairing shows when the game ends
+			c.lead(w.ch.Terms, 1-2*seat)
 		case last.Seat != nil && int(*last.Seat) == seat:
-			c.missed++
-			c.until = now.Add(min(firstRest<<min(c.missed-1, 20), longestRest))
+			c.miss(now)
 		default:
 			c.since = w.since[seat] // as if it had waited all the time
 		}
 	}
+}
+
+// miss notes that a player has missed a pairing.
+func (c *contender) miss(now time.Time) {
+	c.missed++
+	c.until = now.Add(min(firstRest<<min(c.missed-1, 20), longestRest))
+}
+
+// lead adds to the lead of a player's games on the first seat, once it is known.
+func (c *contender) lead(t protocol.Terms, n int) {
+	if _, known := c.balance[ladderOf(t)]; known {
+		c.balance[ladderOf(t)] += n
+	}
+}
+
+// noteEnd notes the end of a game of the ladder for the next step. Only the end itself
+// says which seat has caused it: the entry after it does not.
+func (p *pairer) noteEnd(e protocol.Event, _ uint64) {
+	if e.Kind != protocol.EventEnd || e.Index == 1 || e.Pool != ladderPoolOf(e.Terms) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = append(p.ended, e)
+}
+
+// settleEnded notes who has played the games that have ended, and who has missed a
+// pairing by not beginning its game: if that cost nothing, a player could choose its
+// opponents so.
+func (p *pairer) settleEnded(now time.Time) {
+	p.mu.Lock()
+	ended := p.ended
+	p.ended = nil
+	p.mu.Unlock()
+	for _, e := range ended {
+		atFault, unbegun := notBegunBy(&e)
+		for seat, h := range e.Holders {
+			c := p.contender(h.Player)
+			if unbegun {
+				c.lead(e.Terms, 2*seat-1) // it is no game for the ratings either
+			}
+			switch {
+			case !unbegun:
+				c.missed = 0
+			case int(atFault) == seat:
+				c.miss(now)
+			default:
+				c.since = e.Started // as if it had waited all the time
+			}
+		}
+	}
+}
+
+// notBegunBy returns the seat that did not make its first move in time, or left before
+// both had moved, if a game has ended by that.
+func notBegunBy(end *protocol.Event) (seat game.Seat, ok bool) {
+	o := end.Outcome
+	if end.Seat == nil || o.Result != game.Undecided || o.Reason != protocol.ReasonNoStart && o.Reason != protocol.ReasonAbandoned {
+		return 0, false
+	}
+	return *end.Seat, true
 }
 
 func (p *pairer) contender(id protocol.PlayerID) *contender {

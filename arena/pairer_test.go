@@ -42,6 +42,7 @@ type crowd struct {
 	mu            sync.Mutex
 	bots          map[protocol.PlayerID]*crowdBot
 	answer        func(*crowdBot, protocol.Offer) protocol.Taking // nil: accept
+	idle          protocol.PlayerID                               // makes no move
 	playing, most int                                             // bots that play, and most at once
 	twice         int                                             // states of a second game
 	games         map[protocol.GameID][2]protocol.PlayerID        // that have begun
@@ -251,6 +252,9 @@ func (c *crowd) again(b *crowdBot) {
 // act makes the bot's first move, or ends the game.
 func (c *crowd) act(b *crowdBot, st protocol.State) {
 	h := st.Holders[st.You]
+	if h.Player == c.idle {
+		return
+	}
 	if len(st.Moves) < 2 {
 		c.send(c.subjects.Act(h.Player, st.Game, protocol.ActMove), protocol.MoveRequest{Header: header(), Instance: h.Instance,
 			Epoch: h.Epoch, Ply: len(st.Moves), Move: []string{"h8", "h9"}[len(st.Moves)]})
@@ -450,6 +454,88 @@ func TestLadderRefusers(t *testing.T) {
 	}
 	if off := counterValue(t, a.Arena, "sparring_arena_pairings_total", "off"); off == 0 {
 		t.Error("no pairing came to nothing")
+	}
+}
+
+// A bot that takes its seats and does not begin its games has missed these pairings: it is
+// paired later and later, and can't choose its opponents so.
+func TestLadderIdler(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	cfg := pairingConfig()
+	cfg.Policy.FirstMove = 300 * time.Millisecond
+	a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
+	var mu sync.Mutex
+	missed, rested := map[protocol.PlayerID]int{}, map[protocol.PlayerID]time.Time{}
+	defer a.index.subscribe(func(e protocol.Event, _ uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		for seat, h := range e.Holders {
+			switch {
+			case e.Kind == protocol.EventStart && e.Started.Before(rested[h.Player]):
+				t.Errorf("%s was paired %v too early, after it had missed %d pairings", h.Player, rested[h.Player].Sub(e.Started), missed[h.Player])
+			case e.Kind == protocol.EventEnd && e.Outcome.Reason != protocol.ReasonNoStart:
+				missed[h.Player] = 0
+			case e.Kind == protocol.EventEnd && int(*e.Seat) == seat:
+				missed[h.Player]++
+				rested[h.Player] = e.Time.Add(time.Second << (missed[h.Player] - 1))
+			}
+		}
+	})()
+	a.start()
+	gather(t, arenatest.Connect(t, srv.Platform()), 2, func(c *crowd) {
+		c.hold, c.idle = time.Millisecond, "bot-0"
+	}).await("three pairings that the bot has missed", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return missed["bot-0"] >= 3
+	})
+}
+
+// A game that has ended without both seats having moved is a missed pairing of the seat
+// at fault alone, and counts for nobody's seats.
+func TestMissedGames(t *testing.T) {
+	t.Parallel()
+	ladder := small(t, "60")
+	second := game.Second
+	started := time.Now().Add(-time.Minute)
+	for _, test := range []struct {
+		name    string
+		outcome game.Outcome
+		by      *game.Seat
+		missed  [2]int // by seat, after two missed pairings of each
+		balance int    // of the first seat, which led by three with this game
+	}{
+		{"no first move", game.Outcome{Reason: protocol.ReasonNoStart}, &second, [2]int{2, 3}, 2},
+		{"left before both had moved", game.Outcome{Reason: protocol.ReasonAbandoned}, &second, [2]int{2, 3}, 2},
+		{"left later", game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}, &second, [2]int{}, 3},
+		{"resigned", game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}, &second, [2]int{}, 3},
+		{"ended by the operator", game.Outcome{Reason: protocol.ReasonVoid}, nil, [2]int{}, 3},
+	} {
+		p := &pairer{known: make(map[protocol.PlayerID]*contender)}
+		end := protocol.Event{Kind: protocol.EventEnd, Index: 3, Seat: test.by}
+		end.Terms, end.Pool, end.Started, end.Outcome = ladder, ladderPoolOf(ladder), started, test.outcome
+		for seat, id := range []protocol.PlayerID{"ann", "bob"} {
+			end.Holders[seat].Player = id
+			p.contender(id).missed = 2
+			p.contender(id).balance[ladderOf(ladder)] = 3 - 6*seat
+		}
+		p.noteEnd(end, 1)
+		end.Pool = "gomoku.blitz" // other games are not the ladder's
+		p.noteEnd(end, 2)
+		now := time.Now()
+		p.settleEnded(now)
+		p.settleEnded(now) // once
+		ann, bob := p.contender("ann"), p.contender("bob")
+		if missed := [2]int{ann.missed, bob.missed}; missed != test.missed {
+			t.Errorf("%s: missed %v, want %v", test.name, missed, test.missed)
+		}
+		if got := [2]int{ann.balance[ladderOf(ladder)], bob.balance[ladderOf(ladder)]}; got != [2]int{test.balance, -test.balance} {
+			t.Errorf("%s: balance %v, want %d and the opposite", test.name, got, test.balance)
+		}
+		if fault := test.missed[1] > 0; fault != bob.until.After(now) || fault != ann.since.Equal(started) || !ann.until.IsZero() {
+			t.Errorf("%s: the one rests until %v, the other until %v and is free since %v", test.name, bob.until, ann.until, ann.since)
+		}
 	}
 }
 
