@@ -35,6 +35,8 @@ type retention struct {
 	keep  Keep
 	rated func() uint64 // the last record that was rated
 	log   zerolog.Logger
+	steps int    // entries of logs that a run looks at, since those of running games stay
+	from  uint64 // the entry of a log that the next run begins with; 0 is the first
 }
 
 // retain removes what is not kept, until ctx ends. Any arena may: a removal twice is one.
@@ -42,7 +44,7 @@ func (a *Arena) retain(ctx context.Context) {
 	if a.cfg.Keep.Logs.None() && a.cfg.Keep.Records.None() {
 		return
 	}
-	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last}
+	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: mostSteps}
 	said := false
 	for ctx.Err() == nil {
 		var err error
@@ -135,12 +137,14 @@ func next(ctx context.Context, s jetstream.Stream, seq uint64, subjects string) 
 // Logs are removed a few at a time: each removal delays appends.
 const (
 	mostRemovals = 500
-	mostSteps    = 50_000 // entries that are looked at, since those of running games stay
+	mostSteps    = 50_000
 	removalRest  = 10 * time.Millisecond
 )
 
 // removeLogs removes the logs of the games that began first, of those that have ended
-// and whose records are stored, and returns how many.
+// and whose records are stored, and returns how many. A run that ends before it has seen
+// all goes on where the last one stopped: else the entries of many running games in front
+// would stop removal for good.
 func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 	b := r.keep.Logs
 	if b.None() {
@@ -151,14 +155,26 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 	kept := map[protocol.GameID]bool{}
-	for seq, steps := uint64(1), 0; n < mostRemovals && steps < mostSteps && exceeds(state.State, b, time.Now()); steps++ {
-		msg, err := next(ctx, r.store.games, seq, r.store.subjects.Logs())
-		if msg == nil || err != nil {
+	for steps := 0; ; steps++ {
+		if !exceeds(state.State, b, time.Now()) {
+			r.from = 0
+			return n, nil
+		}
+		if n == mostRemovals || steps == r.steps {
+			return n, nil
+		}
+		msg, err := next(ctx, r.store.games, max(r.from, 1), r.store.subjects.Logs())
+		if err != nil {
 			return n, err
 		}
-		seq = msg.Sequence + 1
+		if msg == nil {
+			r.from = 0
+			return n, nil
+		}
+		r.from = msg.Sequence + 1
 		large := b.Bytes > 0 && int64(state.State.Bytes) > b.Bytes
 		if !large && time.Since(msg.Time) <= b.Age {
+			r.from = 0
 			return n, nil // and so are all after it
 		}
 		g, ok := r.store.subjects.ParseLog(msg.Subject)
@@ -186,7 +202,6 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 			return n, err
 		}
 	}
-	return n, nil
 }
 
 // removeRecords removes the first records, of those that have been rated, and returns

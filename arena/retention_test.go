@@ -69,7 +69,7 @@ func TestRetention(t *testing.T) {
 		return all
 	}
 	state := func(bound func(record.Bounds) record.Bounds) *retention {
-		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }}
+		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: mostSteps}
 	}
 	step := func(what string, r *retention, wantLogs string, wantRecords uint64) {
 		t.Helper()
@@ -124,6 +124,43 @@ func TestRetention(t *testing.T) {
 		return ok && s.Games == 4
 	})
 	step("a new game", state(age(time.Hour)), "0 1 ", 1)
+}
+
+// A run that looks at fewer entries than the running games in front have goes on where the
+// last one stopped, and begins anew when it has seen all.
+func TestRetentionBehindRunningGames(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	a := prepareArenaLog(t, srv, steady(), zerolog.Nop())
+	for i := range 5 {
+		begun(t, a.store, protocol.GameID(fmt.Sprintf("running-%d", i)), small(t, "600+6"), 2)
+	}
+	endedLogs(t, a.store, 3, 10)
+	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4}
+	run := func(times int) {
+		t.Helper()
+		for range times {
+			if err := r.remove(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(7) // of 4 entries each: 5 games of 3 entries or more, and 3 logs
+	if games, _ := logsLeft(t, a.store); games != 5 {
+		t.Errorf("logs of %d games are left, want those of the 5 that run", games)
+	}
+	e, seq, err := a.store.lastEvent(t.Context(), "running-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Kind, e.Index, e.Status, e.Time = protocol.EventRecorded, e.Index+1, protocol.Finished, time.Now().UTC()
+	if err := a.store.journal(e.Game, seq, func() {}).append(t.Context(), &e, 0); err != nil {
+		t.Fatal(err)
+	}
+	run(7)
+	if games, _ := logsLeft(t, a.store); games != 4 {
+		t.Errorf("logs of %d games are left after one has ended, want 4", games)
+	}
 }
 
 // What is about to be removed is said before, and nothing is removed by a process that
