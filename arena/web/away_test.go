@@ -438,6 +438,15 @@ func TestBusyBots(t *testing.T) {
 	ann.until("the bot free", func() bool { return ann.lobby != nil && !ann.lobby.Opponents[0].Busy })
 }
 
+// register stores an account of somebody, with the session of its pages.
+func register(t testing.TB, gw *gateway, id protocol.PlayerID) {
+	t.Helper()
+	a := account{V: 1, Name: string(id), Sessions: []session{{Seen: time.Now()}}}
+	if err := gw.people.write(t.Context(), id, a, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestResults wins, and reads the results in the lobby of the next gateway.
 func TestResults(t *testing.T) {
 	t.Parallel()
@@ -446,6 +455,7 @@ func TestResults(t *testing.T) {
 	elo := 812.0
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
 		Game: "gomoku", Engine: &protocol.Engine{Name: "x", Level: 4, Elo: &elo, EloError: 30}}}})
+	register(t, gw, human("ann"))
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	ann.move(g, 0, "h8")
@@ -466,6 +476,51 @@ func TestResults(t *testing.T) {
 	again := openPage(t, next, human("ann"))
 	again.want(Request{T: "lobby", On: true})
 	again.until("the result", lost(again))
+}
+
+// TestErasedWhilePlaying: nothing is stored of somebody whose game ends after the person
+// was erased.
+func TestErasedWhilePlaying(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "hare")
+	gw := startGateway(t, srv, quick(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{})
+	key := "results." + string(human("ann"))
+	stored := func() int {
+		t.Helper()
+		r, _, err := readEntry[results](t.Context(), gw.agreements, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(r.List)
+	}
+	register(t, gw, human("ann"))
+	ann := openPage(t, gw, human("ann"))
+	var ends []protocol.Event
+	for range 2 {
+		g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+		ann.move(g, 0, "h8")
+		ann.state(g, "the answer", plies(2))
+		ann.want(Request{T: "resign", Game: g})
+		ann.state(g, "the end", finished)
+		e, _, err := gw.arena.Game(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, e)
+	}
+	gametest.Eventually(t, "both results", func() bool { return stored() == 2 })
+	if err := gw.people.erase(t.Context(), human("ann")); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "no results", func() bool { return stored() == 0 })
+	p := gw.participant(human("ann"), "ann")
+	for _, e := range ends { // as if the games ended now
+		p.noteResult(t.Context(), e)
+	}
+	if n := stored(); n != 0 {
+		t.Errorf("%d results of an erased person are stored", n)
+	}
 }
 
 // TestFinishedGameIsShown opens a game that ended long ago, without a session.

@@ -44,7 +44,8 @@ func (p *participant) setResults(r results) {
 	p.hub.lobbies.refresh(p.id)
 }
 
-// noteResult stores the result of a finished game against a bot.
+// noteResult stores the result of a finished game against a bot, unless the person has
+// been erased while it ran.
 func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
 	seat, ok := seatOf(&e.Snapshot, p.id)
 	opponent := e.Holders[seat.Other()]
@@ -59,6 +60,9 @@ func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
 		past.Result = "drawn"
 	}
 	r, err := changeEntry(ctx, p.hub.agreements, "results."+string(p.id), func(r *results) error {
+		if _, err := p.hub.people.get(ctx, p.id); err != nil {
+			return err
+		}
 		if !slices.ContainsFunc(r.List, func(x result) bool { return x.ID == e.Game }) {
 			r.List = append(r.List, result{e.Game, past})
 			r.List = r.List[max(0, len(r.List)-maxResults):]
