@@ -28,7 +28,17 @@ type continuation struct {
 	Request string          `json:"request,omitempty"`
 	Seat    game.Seat       `json:"seat"`
 	Next    protocol.GameID `json:"next,omitempty"` // its game
+	// Declined counts by seat the offers that were declined or withdrawn. If no other has
+	// been made since, At is zero.
+	Declined [2]int `json:"declined,omitzero"`
 }
+
+// mostDeclined is how many of somebody's offers of a kind may be declined or withdrawn
+// after a finished game: then no other is shown to the opponent, who may still offer.
+const mostDeclined = 2
+
+// reasonDeclined is the reason of the refusal then.
+const reasonDeclined = "declined"
 
 // offerFor is how long an offer to continue is open.
 const offerFor = 10 * time.Minute
@@ -67,23 +77,38 @@ var (
 	errNotOffered = protocol.Refuse(protocol.NotOffered, "no such offer is open")
 	errAsked      = protocol.Refuse(protocol.NotOffered, "a takeback is already asked for")
 	errOffered    = errors.New("this player's offer is open already")
+	errDeclined   = errors.New("this player's offers have been declined")
 )
 
 // step changes a continuation by a person's step: offer, accept or decline.
 // Against a bot an offer is accepted at once.
 func (c *continuation) step(seat game.Seat, step protocol.Step, human bool, now time.Time) (*continuation, error) {
 	by := c.offered(now)
+	next := c.none()
 	switch {
 	case step == protocol.StepDecline && by == nil, step == protocol.StepAccept && (by == nil || *by == seat):
 		return c, errNotOffered
 	case step == protocol.StepDecline:
-		return nil, nil
+		next.Declined[*by]++
+		return next, nil
 	case human && by != nil && *by == seat:
 		return c, errOffered
+	case human && by == nil && next.Declined[seat] >= mostDeclined:
+		return c, errDeclined
 	case human && by == nil:
-		return &continuation{By: seat, At: now}, nil
+		next.By, next.At = seat, now
+		return next, nil
 	}
-	return &continuation{By: seat.Other(), At: now, Request: protocol.NewID(), Seat: seat}, nil
+	next.By, next.At, next.Request, next.Seat = seat.Other(), now, protocol.NewID(), seat
+	return next, nil
+}
+
+// none is a continuation that nobody offers, after those that were declined.
+func (c *continuation) none() *continuation {
+	if c == nil {
+		return &continuation{}
+	}
+	return &continuation{Declined: c.Declined}
 }
 
 // rematch offers or accepts a game on the same terms with the seats swapped.
@@ -163,7 +188,7 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 		}
 		next, err := (*x).step(s.seat, step, human, now)
 		switch {
-		case err != nil || next == nil:
+		case err != nil || step == protocol.StepDecline:
 		case next.Request == "":
 			next.Player = p.id
 		case human && live(m.Terms) && !h.isHere(ctx, opponent.Player):
@@ -178,6 +203,8 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 		return Answer{Code: protocol.Duplicate}
 	case errors.Is(err, errAbsent):
 		return absent(reasonAbsentOffer, opponent.Display)
+	case errors.Is(err, errDeclined):
+		return Answer{Code: protocol.RateLimited, Reason: reasonDeclined, Name: opponent.Display, Text: "only one more offer after one that was declined"}
 	case errors.As(err, &e):
 		return refused(e.Code, e.Text)
 	case err != nil:
@@ -208,7 +235,7 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 			return errTaken
 		}
 		if a.Game == "" {
-			*y = nil // the platform refused the challenge
+			*y = (*y).none() // the platform refused the challenge
 		} else {
 			(*y).Next = a.Game
 		}

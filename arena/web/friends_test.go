@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -255,6 +256,44 @@ func TestRematch(t *testing.T) {
 	st = ann.state(next, "the start", func(st State) bool { return st.Status == protocol.Playing })
 	if *st.You != game.Second || st.Holders[0].Player != "hare" {
 		t.Errorf("rematch: seat %v, holders %+v", *st.You, st.Holders)
+	}
+}
+
+// TestOffersAfterADecline: an offer to continue may be made once more after it was declined
+// or withdrawn, so that nobody can be asked without end. The opponent may still offer.
+func TestOffersAfterADecline(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
+	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"))
+	for _, p := range []*socketPage{ann, ben} {
+		p.state(g, "the end", finished)
+	}
+	for _, kind := range []string{"rematch", "takeback"} {
+		offer, decline := Request{T: kind, Game: g, Step: protocol.StepOffer}, Request{T: kind, Game: g, Step: protocol.StepDecline}
+		ben.want(offer)
+		ann.want(decline)
+		ben.want(offer)
+		ben.refuse(offer, protocol.Duplicate)
+		ben.want(decline) // withdrawn
+		if a := ben.ask(offer); a.Code != protocol.RateLimited || a.Reason != reasonDeclined {
+			t.Errorf("a third %s: %+v", kind, a)
+		}
+		ann.want(offer)
+		ben.want(decline)
+		if a := ben.ask(offer); a.Code != protocol.RateLimited {
+			t.Errorf("a third %s, after one of the opponent: %+v", kind, a)
+		}
+	}
+	ann.want(Request{T: "rematch", Game: g})
+	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer}).Game // which agrees to hers
+	ann.state(g, "the next game", func(st State) bool { return st.Next == next })
+	for _, lang := range static.Languages {
+		if gw.server.site.texts[lang].Texts["error."+reasonDeclined] == "" {
+			t.Errorf("%s: no sentence for it", lang)
+		}
 	}
 }
 
