@@ -308,6 +308,26 @@ func TestFullAtTheDeadline(t *testing.T) {
 	}
 }
 
+// A search that begins where nothing is known yet, with a tree that the one before has left
+// full, makes room and finds a move. It played none before, which lost the game.
+func TestBeginsWithAFullTree(t *testing.T) {
+	g := searchtest.Deep()
+	played := grown(g, 1<<20, search.Limits{Nodes: 3000})
+	tree := played.tree
+	reply := tree.at(tree.at(tree.root).first.firstNode())
+	reply.proven, reply.first, reply.opened = -int16(search.Win-10), none, 0 // its children went to make room
+	tree.store.open(tree)
+	for tree.reserve(1) {
+		tree.allocate()
+	}
+	tree.store.release(tree)
+	g.Do(reply.move)
+	r := played.Start(g, search.Limits{Nodes: 3000}, nil).Wait()
+	if _, legal := g.Find(r.Move); r.Move == game.NoMove || !legal || r.Source != search.FromSearch {
+		t.Errorf("move %d, legal %v, from %s", r.Move, legal, r.Source)
+	}
+}
+
 // With little memory a result depends on position and limits alone, too.
 func TestDeterministicWithLittleMemory(t *testing.T) {
 	g := searchtest.Deep()

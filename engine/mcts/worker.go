@@ -79,14 +79,23 @@ func (w *worker) openRoot() bool {
 	if w.rootChildren() > 0 {
 		return true
 	}
-	w.tree.exclusive.RLock()
-	w.path[0] = w.tree.root
-	result := w.open()
-	w.tree.exclusive.RUnlock()
+	open := func() openResult {
+		w.tree.exclusive.RLock()
+		defer w.tree.exclusive.RUnlock()
+		w.path[0] = w.tree.root
+		return w.open()
+	}
+	result := open()
+	if result == refused {
+		// The last search left the tree full, and no children here, as of a position that
+		// was proven. What is not below it goes, however little time there is.
+		w.tree.makeRoom(time.Time{})
+		result = open()
+	}
 	switch {
 	case w.rootChildren() > 0:
 		return true
-	case result == aborted && len(w.candidates) > 0:
+	case len(w.candidates) > 0: // aborted, or refused by other threads' memory
 		best := w.candidates[0]
 		w.without = w.known([]game.Move{best.move}, best.score)
 		return false
