@@ -156,7 +156,7 @@ func (p *pairer) step(ctx context.Context) error {
 	if err := p.settle(ctx, now); err != nil {
 		return err
 	}
-	p.settleEnded(now)
+	p.settleEnded(time.Now()) // settle may have taken long, and a rest begins after the end
 	if p.a.isDraining() {
 		return nil
 	}

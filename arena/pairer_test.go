@@ -464,6 +464,7 @@ func TestLadderIdler(t *testing.T) {
 	srv := arenatest.StartServer(t, "")
 	cfg := pairingConfig()
 	cfg.Policy.FirstMove = 300 * time.Millisecond
+	cfg.Ladder.Pause = time.Second // in which the pairer learns of the end
 	a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
 	var mu sync.Mutex
 	missed, rested := map[protocol.PlayerID]int{}, map[protocol.PlayerID]time.Time{}
