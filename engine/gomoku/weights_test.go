@@ -225,7 +225,7 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 			random.use(a)
 			a.allowAll()
 			moves := a.Moves(nil, &search.Cursor{})
-			if len(moves) == 0 {
+			if len(moves) == 0 || a.field.board.Stones() == 0 { // the policy does not order the first move
 				return
 			}
 			pick := rng.IntN(len(moves))
