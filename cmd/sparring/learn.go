@@ -236,10 +236,7 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 		if err != nil {
 			return err
 		}
-		for r, err := range all {
-			if err == nil {
-				err = c.Context().Err()
-			}
+		for r, err := range until(c.Context(), all) {
 			switch {
 			case err != nil:
 			case r.Source.By != record.ByArena && r.Source.By != record.ByPlayer:

@@ -117,6 +117,10 @@ func (f *resultFlags) run(c *cobra.Command, path string, sources []string) error
 	}
 	summary := fmt.Sprintf("%d of %d openings are even: %d games or more, and a share of the first player within %.4g of one half",
 		len(even), len(read.Openings), f.games, f.bound)
+	kept := f.kept(results, even)
+	if len(kept) < len(even) {
+		summary += fmt.Sprintf("; kept: the %d most even", len(kept))
+	}
 	fmt.Fprintln(table, summary)
 	fmt.Fprintf(table, "%d games from %s; not counted: %d that began otherwise or have no result, %d like others, %d lost on time or by a fault\n",
 		counted, count(played, "opening", "openings"), results.Others, results.Repeated, faults)
@@ -130,24 +134,31 @@ func (f *resultFlags) run(c *cobra.Command, path string, sources []string) error
 	}
 	set := &openings.Set{Rules: read.Rules, Notes: append(read.Notes,
 		fmt.Sprintf("By results: %s; %d games of %s.", summary, counted, strings.Join(slices.Sorted(maps.Keys(players)), ", ")))}
-	for _, i := range even {
+	for _, i := range kept {
 		set.Openings = append(set.Openings, read.Openings[i])
 	}
 	return writeOpenings(c, set, f.out)
 }
 
-// even returns the numbers of the even openings, in order; with --keep only so many of
-// them, those with the most even results, of as even ones those with the most games.
+// even returns the numbers of the even openings, in order.
 func (f *resultFlags) even(r *openings.Results) (even []int) {
 	for i, t := range r.Tallies {
 		if t.Games() >= f.games && math.Abs(t.Share()-0.5) <= f.bound {
 			even = append(even, i)
 		}
 	}
-	if f.keep > 0 && len(even) > f.keep {
-		slices.SortStableFunc(even, func(a, b int) int { return r.Tallies[a].Compare(r.Tallies[b]) })
-		even = even[:f.keep]
-		slices.Sort(even)
-	}
 	return even
+}
+
+// kept returns those of the even openings that are written, in order: with --keep so many,
+// those with the most even results, of as even ones those with the most games.
+func (f *resultFlags) kept(r *openings.Results, even []int) []int {
+	if f.keep == 0 || len(even) <= f.keep {
+		return even
+	}
+	kept := slices.Clone(even)
+	slices.SortStableFunc(kept, func(a, b int) int { return r.Tallies[a].Compare(r.Tallies[b]) })
+	kept = kept[:f.keep]
+	slices.Sort(kept)
+	return kept
 }
