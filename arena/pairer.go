@@ -3,7 +3,6 @@ package arena
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sparring/arena/pairing"
-	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -68,19 +66,6 @@ type postedPairing struct {
 	ch     protocol.Challenge
 	stored bool         // as far as we know
 	since  [2]time.Time // when its players became free
-}
-
-// contender is what the pairer remembers of a player.
-type contender struct {
-	present time.Time           // when it was seen last
-	since   time.Time           // when it became free; zero if it is not
-	free    time.Time           // when it was free last
-	until   time.Time           // it is not paired before
-	missed  int                 // pairings in a row for which it did not take its seat, or did not begin its game
-	met     []protocol.PlayerID // the last opponents that it was given, the latest first
-	// balance is the lead of its games on the first seat, by ladder. It counts games as
-	// they begin: ratings may lag behind.
-	balance map[ladderID]int
 }
 
 // ladderID names a ladder of ratings.
@@ -183,148 +168,6 @@ func (p *pairer) takeUp(ctx context.Context) error {
 	return nil
 }
 
-// settle looks up what the pairings have become. One that nobody has decided on in
-// time is closed, and one that may not have been stored is stored again.
-func (p *pairer) settle(ctx context.Context, now time.Time) error {
-	var again []*postedPairing
-	for g, w := range p.posted {
-		last, known := p.a.index.last(g)
-		if !known && now.After(w.ch.Expires) {
-			// The queue has lost it, or the index has forgotten it, or no arena had room.
-			var err error
-			if last, _, err = p.a.store.lastEvent(ctx, g); errors.Is(err, ErrNoGame) {
-				err = p.a.close(ctx, w.ch, "", protocol.ReasonExpired, "no arena had room for the game")
-			}
-			if errors.Is(err, errLost) {
-				continue // decided just now
-			}
-			if err != nil {
-				return err
-			}
-			known = true
-		}
-		switch {
-		case known:
-			p.decided(w, last, now)
-			delete(p.posted, g)
-		case p.a.index.isCorrupt(g):
-			delete(p.posted, g)
-		case !w.stored:
-			again = append(again, w)
-		}
-	}
-	return p.store(ctx, again)
-}
-
-// decided notes what a pairing has become.
-func (p *pairer) decided(w *postedPairing, last protocol.Event, now time.Time) {
-	off := last.Kind == "" || last.Kind == protocol.EventEnd && last.Index == 1
-	if off {
-		p.a.metrics.pairings.WithLabelValues("off").Inc()
-	} else {
-		p.a.metrics.pairings.WithLabelValues("game").Inc()
-	}
-	for seat, wanted := range w.ch.Seats {
-		c := p.contender(wanted.Player)
-		switch {
-		case !off: // whether it misses the pairing shows when the game ends
-			c.lead(w.ch.Terms, 1-2*seat)
-		case last.Seat != nil && int(*last.Seat) == seat:
-			c.miss(now)
-		default:
-			c.since = w.since[seat] // as if it had waited all the time
-		}
-	}
-}
-
-// miss notes that a player has missed a pairing.
-func (c *contender) miss(now time.Time) {
-	c.missed++
-	c.until = now.Add(min(firstRest<<min(c.missed-1, 20), longestRest))
-}
-
-// lead adds to the lead of a player's games on the first seat, once it is known.
-func (c *contender) lead(t protocol.Terms, n int) {
-	if _, known := c.balance[ladderOf(t)]; known {
-		c.balance[ladderOf(t)] += n
-	}
-}
-
-// noteEnd notes the end of a game of the ladder for the next step. Only the end itself
-// says which seat has caused it: the entry after it does not.
-func (p *pairer) noteEnd(e protocol.Event, _ uint64) {
-	if e.Kind != protocol.EventEnd || e.Index == 1 || e.Pool != ladderPoolOf(e.Terms) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.ended = append(p.ended, e)
-}
-
-// settleEnded notes who has played the games that have ended, and who has missed a
-// pairing by not beginning its game: if that cost nothing, a player could choose its
-// opponents so.
-func (p *pairer) settleEnded(now time.Time) {
-	p.mu.Lock()
-	ended := p.ended
-	p.ended = nil
-	p.mu.Unlock()
-	for _, e := range ended {
-		atFault, unbegun := notBegunBy(&e)
-		for seat, h := range e.Holders {
-			c := p.contender(h.Player)
-			if unbegun {
-				c.lead(e.Terms, 2*seat-1) // it is no game for the ratings either
-			}
-			switch {
-			case !unbegun:
-				c.missed = 0
-			case int(atFault) == seat:
-				c.miss(now)
-			default:
-				c.since = e.Started // as if it had waited all the time
-			}
-		}
-	}
-}
-
-// notBegunBy returns the seat that did not make its first move in time, or left before
-// both had moved, if a game has ended by that.
-func notBegunBy(end *protocol.Event) (seat game.Seat, ok bool) {
-	o := end.Outcome
-	if end.Seat == nil || o.Result != game.Undecided || o.Reason != protocol.ReasonNoStart && o.Reason != protocol.ReasonAbandoned {
-		return 0, false
-	}
-	return *end.Seat, true
-}
-
-func (p *pairer) contender(id protocol.PlayerID) *contender {
-	c := p.known[id]
-	if c == nil {
-		c = &contender{present: time.Now(), balance: make(map[ladderID]int)}
-		p.known[id] = c
-	}
-	return c
-}
-
-// free is a player that can be paired.
-type free struct {
-	*contender
-	id   protocol.PlayerID
-	kind protocol.Kind
-	// instances with a free slot
-	instances []presentInstance
-}
-
-// process names the process of an instance, which may act for several players: its
-// slots are theirs together. The secret is known to it alone.
-type process struct {
-	id     protocol.InstanceID
-	secret string
-}
-
-func processOf(h *protocol.Hello) process { return process{h.Instance, h.Secret} }
-
 // pair returns the pairs of those who are free, those who waited longest first.
 func (p *pairer) pair(now time.Time) []*postedPairing {
 	present := p.a.presence.all(now)
@@ -370,109 +213,6 @@ func earliest(times [2]time.Time) time.Time {
 		return times[1]
 	}
 	return times[0]
-}
-
-// freeSlots returns the free slots of each process: those of its last heartbeat, for
-// whichever player, less those that are taken though no heartbeat says so yet, for
-// pairings that wait and games that have just begun.
-func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]int {
-	room, seen := make(map[process]int), make(map[process]time.Time)
-	for _, instances := range present {
-		for _, in := range instances {
-			if key := processOf(in.hello); in.seen.After(seen[key]) {
-				seen[key], room[key] = in.seen, in.free
-			}
-		}
-	}
-	for _, w := range p.posted {
-		for _, seat := range w.ch.Seats {
-			if all := present[seat.Player]; len(all) > 0 {
-				room[processOf(all[0].hello)]--
-			}
-		}
-	}
-	p.a.index.each(func(e *protocol.Event) {
-		if now.Sub(e.Started) > begunLately {
-			return
-		}
-		for _, h := range e.Holders {
-			for _, in := range present[h.Player] {
-				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
-					room[processOf(in.hello)]--
-				}
-			}
-		}
-	})
-	return room
-}
-
-// freePlayers returns those who may be paired now, by id.
-func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]int, now time.Time) map[protocol.PlayerID]*free {
-	games := p.a.ladderGames()
-	for _, w := range p.posted {
-		for _, seat := range w.ch.Seats {
-			games[seat.Player]++
-		}
-	}
-	players := make(map[protocol.PlayerID]*free)
-	for id, instances := range present {
-		c := p.contender(id)
-		f := &free{contender: c, id: id}
-		for _, in := range instances {
-			if min(in.free, room[processOf(in.hello)]) > 0 && p.wants(in.hello) {
-				f.kind = in.hello.Kind
-				f.instances = append(f.instances, in)
-			}
-		}
-		switch {
-		case games[id] >= p.a.cfg.Ladder.Games:
-			c.since = time.Time{}
-			continue
-		case len(f.instances) == 0:
-			if now.Sub(c.free) > forgetAfter { // else it may have lost its connection for a moment
-				c.since = time.Time{}
-			}
-			continue
-		}
-		if c.free = now; c.since.IsZero() {
-			c.since = now
-		}
-		if now.Sub(c.since) >= p.a.cfg.Ladder.Pause && !now.Before(c.until) {
-			players[id] = f
-		}
-	}
-	return players
-}
-
-// ladderGames counts the running games of the ladder of each player.
-func (a *Arena) ladderGames() map[protocol.PlayerID]int {
-	games := make(map[protocol.PlayerID]int)
-	a.index.each(func(e *protocol.Event) {
-		if e.Pool == ladderPoolOf(e.Terms) {
-			games[e.Holders[0].Player]++
-			games[e.Holders[1].Player]++
-		}
-	})
-	return games
-}
-
-// wants reports whether an instance takes part in any pool.
-func (p *pairer) wants(h *protocol.Hello) bool {
-	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(h) })
-}
-
-// has reports whether an instance takes part in a pool: bots do that take bots, and
-// people who say so.
-func (g ladderGroup) has(h *protocol.Hello) bool {
-	switch {
-	case !slices.Contains(g.kinds, h.Kind):
-		return false
-	case h.Kind == protocol.Bot:
-		return h.Declines(g.terms, protocol.Opponent{Kind: protocol.Bot}) == ""
-	case !slices.Contains(h.Pools, protocol.LadderPool):
-		return false
-	}
-	return slices.ContainsFunc(g.kinds, func(k protocol.Kind) bool { return h.Declines(g.terms, protocol.Opponent{Kind: k}) == "" })
 }
 
 // pairPool pairs the players of one pool, and takes them from those who are free.

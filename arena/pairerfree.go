@@ -1,0 +1,129 @@
+package arena
+
+import (
+	"slices"
+	"time"
+
+	"sparring/protocol"
+)
+
+// free is a player that can be paired.
+type free struct {
+	*contender
+	id   protocol.PlayerID
+	kind protocol.Kind
+	// instances with a free slot
+	instances []presentInstance
+}
+
+// process names the process of an instance, which may act for several players: its
+// slots are theirs together. The secret is known to it alone.
+type process struct {
+	id     protocol.InstanceID
+	secret string
+}
+
+func processOf(h *protocol.Hello) process { return process{h.Instance, h.Secret} }
+
+// freeSlots returns the free slots of each process: those of its last heartbeat, for
+// whichever player, less those that are taken though no heartbeat says so yet, for
+// pairings that wait and games that have just begun.
+func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]int {
+	room, seen := make(map[process]int), make(map[process]time.Time)
+	for _, instances := range present {
+		for _, in := range instances {
+			if key := processOf(in.hello); in.seen.After(seen[key]) {
+				seen[key], room[key] = in.seen, in.free
+			}
+		}
+	}
+	for _, w := range p.posted {
+		for _, seat := range w.ch.Seats {
+			if all := present[seat.Player]; len(all) > 0 {
+				room[processOf(all[0].hello)]--
+			}
+		}
+	}
+	p.a.index.each(func(e *protocol.Event) {
+		if now.Sub(e.Started) > begunLately {
+			return
+		}
+		for _, h := range e.Holders {
+			for _, in := range present[h.Player] {
+				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
+					room[processOf(in.hello)]--
+				}
+			}
+		}
+	})
+	return room
+}
+
+// freePlayers returns those who may be paired now, by id.
+func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]int, now time.Time) map[protocol.PlayerID]*free {
+	games := p.a.ladderGames()
+	for _, w := range p.posted {
+		for _, seat := range w.ch.Seats {
+			games[seat.Player]++
+		}
+	}
+	players := make(map[protocol.PlayerID]*free)
+	for id, instances := range present {
+		c := p.contender(id)
+		f := &free{contender: c, id: id}
+		for _, in := range instances {
+			if min(in.free, room[processOf(in.hello)]) > 0 && p.wants(in.hello) {
+				f.kind = in.hello.Kind
+				f.instances = append(f.instances, in)
+			}
+		}
+		switch {
+		case games[id] >= p.a.cfg.Ladder.Games:
+			c.since = time.Time{}
+			continue
+		case len(f.instances) == 0:
+			if now.Sub(c.free) > forgetAfter { // else it may have lost its connection for a moment
+				c.since = time.Time{}
+			}
+			continue
+		}
+		if c.free = now; c.since.IsZero() {
+			c.since = now
+		}
+		if now.Sub(c.since) >= p.a.cfg.Ladder.Pause && !now.Before(c.until) {
+			players[id] = f
+		}
+	}
+	return players
+}
+
+// ladderGames counts the running games of the ladder of each player.
+func (a *Arena) ladderGames() map[protocol.PlayerID]int {
+	games := make(map[protocol.PlayerID]int)
+	a.index.each(func(e *protocol.Event) {
+		if e.Pool == ladderPoolOf(e.Terms) {
+			games[e.Holders[0].Player]++
+			games[e.Holders[1].Player]++
+		}
+	})
+	return games
+}
+
+// wants reports whether an instance takes part in any pool.
+func (p *pairer) wants(h *protocol.Hello) bool {
+	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(h) })
+}
+
+// has reports whether an instance takes part in a pool: bots do that take bots, and
+// people who say so.
+func (g ladderGroup) has(h *protocol.Hello) bool {
+	switch {
+	case !slices.Contains(g.kinds, h.Kind):
+		return false
+	case h.Kind == protocol.Bot:
+		return h.Declines(g.terms, protocol.Opponent{Kind: protocol.Bot}) == ""
+	case !slices.Contains(h.Pools, protocol.LadderPool):
+		return false
+	}
+	return slices.ContainsFunc(g.kinds, func(k protocol.Kind) bool { return h.Declines(g.terms, protocol.Opponent{Kind: k}) == "" })
+}
