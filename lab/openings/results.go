@@ -2,6 +2,7 @@ package openings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/record"
+	"sparring/record/format"
 )
 
 // Results counts how games ended by the openings of a set that they began with.
@@ -93,32 +95,33 @@ func (r *Results) Add(g *record.Record) (counted bool, err error) {
 	return true, nil
 }
 
+// errFar ends the reading of a game that is longer than any opening.
+var errFar = errors.New("beyond the openings")
+
 // opening returns the number of the opening that a game began with, or -1.
 func (r *Results) opening(g *record.Record, openings map[uint64]int) (int, error) {
-	rules, err := catalog.Rules(g.Rules)
-	if err != nil {
-		return 0, err
-	}
-	p, err := rules.New(g.Position)
-	if err != nil {
-		return 0, err
-	}
 	found := -1
-	for ply := 0; ; ply++ {
+	look := func(p game.Position) {
 		if n, ok := openings[p.Key()]; ok {
 			found = n
 		}
-		if ply == min(r.longest, len(g.Plies)) {
-			return found, nil
-		}
-		m, err := p.Parse(g.Plies[ply].Move)
-		if err == nil {
-			err = p.Play(m)
-		}
-		if err != nil {
-			return 0, fmt.Errorf("ply %d: %w", ply+1, err)
-		}
 	}
+	end, err := format.Played(g, func(ply int, p game.Position, _ game.Move) error {
+		if ply > r.longest+1 {
+			return errFar
+		}
+		look(p)
+		return nil
+	})
+	switch {
+	case errors.Is(err, errFar):
+		return found, nil
+	case err != nil:
+		return 0, err
+	case len(g.Plies) <= r.longest:
+		look(end)
+	}
+	return found, nil
 }
 
 // courseOf returns what two games have in common that are move for move alike.
