@@ -171,7 +171,7 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 			r.from = 0
 			return n, nil
 		}
-		r.from = msg.Sequence // and with it again after an error
+		r.from = msg.Sequence + 1
 		large := b.Bytes > 0 && int64(state.State.Bytes) > b.Bytes
 		if !large && time.Since(msg.Time) <= b.Age {
 			r.from = 0
@@ -179,27 +179,25 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 		}
 		g, ok := r.store.subjects.ParseLog(msg.Subject)
 		if !ok || kept[g] {
-			r.from++
 			continue
 		}
 		last, err := r.store.lastEntry(ctx, g)
 		if errors.Is(err, ErrNoGame) {
-			r.from++
 			continue // another arena was faster
 		}
 		if err != nil {
+			r.from = msg.Sequence // it is looked at again
 			return n, err
 		}
 		e, err := decodeEvent(r.store.subjects, last.Subject, last.Sequence, last.Data)
 		if err != nil || !isFinal(e) || !large && time.Since(last.Time) <= b.Age {
 			kept[g] = true
-			r.from++
 			continue
 		}
 		if err := r.purge(ctx, r.store.games, jetstream.WithPurgeSubject(msg.Subject)); err != nil {
+			r.from = msg.Sequence
 			return n, err
 		}
-		r.from++
 		n++
 		rest(ctx, removalRest)
 		if state, err = info(ctx, r.store.games); err != nil {
