@@ -224,3 +224,35 @@ func TestReach(t *testing.T) {
 		t.Errorf("%d lapses are remembered, want the last one", len(r.lapses))
 	}
 }
+
+// Shortly after a lapse a silence is forgiven, until it has lasted very long.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	r := &reach{until: start}
+	quick := func(from, to time.Duration) {
+		for d := from; d <= to; d += 200 * time.Millisecond {
+			r.answered(start.Add(d), start.Add(d))
+		}
+	}
+	check := func(want bool) {
+		t.Helper()
+		if got := r.gone(start, time.Second); got != want {
+			t.Errorf("silent for %v of %v: gone %v", r.silence(start), r.heardUntil().Sub(start), got)
+		}
+	}
+	quick(0, 800*time.Millisecond)
+	check(false)
+	quick(time.Second, 1200*time.Millisecond)
+	check(true)
+	quick(1500*time.Millisecond, 2500*time.Millisecond) // a lapse of 0.3 s
+	check(false)
+	quick(2700*time.Millisecond, 2700*time.Millisecond)
+	check(true)
+	for d := 3 * time.Second; d <= 4*time.Second; d += 500 * time.Millisecond { // one after the other
+		r.answered(start.Add(d), start.Add(d))
+		check(false)
+	}
+	quick(4100*time.Millisecond, 4100*time.Millisecond)
+	check(true)
+}

@@ -109,6 +109,25 @@ func (r *reach) silence(heard time.Time) time.Duration {
 	return silent
 }
 
+// gone reports whether somebody who was last heard at a time has been silent for longer than
+// most. Right after a lapse that is forgiven, since what was sent may still be on its way
+// through this process, but not for ever: on a busy machine the next lapse follows at once.
+func (r *reach) gone(heard time.Time, most time.Duration) bool {
+	until, last := r.heardUntil(), r.ending()
+	return r.silence(heard) > most && (until.Sub(last) > most || until.Sub(heard) > mostForgiven*most)
+}
+
+// mostForgiven is how many times as long as it may be silent an instance is waited for at
+// most while lapses follow each other.
+const mostForgiven = 4
+
+// ending returns the end of the last lapse that has ended.
+func (r *reach) ending() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last.to
+}
+
 // longLapse is the shortest lapse in which an answer may be lost: with it, a connection may
 // have been given up.
 const longLapse = storeWait / 4

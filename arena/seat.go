@@ -26,7 +26,7 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) (next time.Time) {
 	} else {
 		seen = r.seatSince[seat]
 	}
-	if away := r.a.reach.silence(seen) > r.a.cfg.LostAfter; r.game.Keeps(seat) && (away || !r.a.presence.present(h.Player, h.Instance, now)) {
+	if away := r.a.reach.gone(seen, r.a.cfg.LostAfter); r.game.Keeps(seat) && (away || !r.a.presence.present(h.Player, h.Instance, now)) {
 		if id, ok := r.a.presence.claimant(h.Player, r.id, r.seatSince[seat], now); ok {
 			r.seat(seat, h.Epoch, id)
 		}
