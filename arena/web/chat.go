@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -77,7 +78,10 @@ func (p *participant) tellChat(n protocol.Notice) {
 	if slices.ContainsFunc(p.lines, func(o Notice) bool { return o.ID == n.ID && o.From == n.From && n.ID != "" }) {
 		return
 	}
-	said := Notice{T: "notice", Notice: n}
+	said := Notice{T: "notice", Notice: n, Said: time.Now().UnixMilli()}
+	if k := len(p.lines); k > 0 {
+		said.Said = max(said.Said, p.lines[k-1].Said+1)
+	}
 	p.lines = append(p.lines, said)
 	p.lines = slices.Clone(p.lines[max(0, len(p.lines)-keptLines):])
 	for t := range p.tabs {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -9,15 +10,17 @@ import (
 	"sparring/protocol"
 )
 
-// chat returns what the page was told in a game, in order, without repetitions; p.mu is
-// held.
+// chat returns what the page was told in a game, in the order in which it was said, without
+// repetitions; p.mu is held.
 func (p *socketPage) chat(g protocol.GameID) (texts []string) {
-	known := map[string]bool{}
+	said := map[int64]string{}
 	for _, n := range p.notices {
-		if n.Kind == protocol.NoticeChat && n.Game == g && !known[string(n.From)+n.ID] {
-			known[string(n.From)+n.ID] = true
-			texts = append(texts, n.Text)
+		if n.Kind == protocol.NoticeChat && n.Game == g {
+			said[n.Said] = n.Text
 		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(said)) {
+		texts = append(texts, said[at])
 	}
 	return texts
 }
@@ -68,11 +71,20 @@ func TestChatAgain(t *testing.T) {
 	ann.reads(g, "one", "two", "three")
 	ben.reads(g, "one", "two", "three")
 
+	// What she says before her page follows the game again comes to it first.
+	ann.close()
+	say(ben, g, "four")
+	ann = openPage(t, gw, human("ann"))
+	say(ann, g, "five")
+	ann.reads(g, "five")
+	ann.want(Request{T: "open", Game: g})
+	ann.reads(g, "one", "two", "three", "four", "five")
+
 	eve := openPage(t, gw, human("eve"))
 	eve.want(Request{T: "open", Game: g})
 	eve.state(g, "for her", plies(0))
-	say(ben, g, "four")
-	ann.reads(g, "one", "two", "three", "four")
+	say(ben, g, "six")
+	ann.reads(g, "one", "two", "three", "four", "five", "six")
 	eve.want(Request{T: "open", Game: g})
 	eve.reads(g)
 

@@ -243,11 +243,13 @@ type PastResult struct {
 // Notice is a notice of the protocol. Besides, a notice of kind "started" tells all
 // tabs of a person that a game of the person has begun, and one of kind "chat"
 // tells them what the person has written itself. Those of kind "chat" are sent again
-// when a page opens the game: drop one whose From and ID are known.
+// when a page opens the game: drop one whose From and ID are known, and show them in the
+// order of Said, which a page that was away does not get them in.
 type Notice struct {
 	T string `json:"t"` // "notice"
 	protocol.Notice
-	Ladder bool `json:"ladder,omitempty"` // the game that has begun is one of the ladder
+	Ladder bool  `json:"ladder,omitempty"` // the game that has begun is one of the ladder
+	Said   int64 `json:"said,omitempty"`   // when a chat message came, in milliseconds since 1970; no two of a person are alike
 }
 
 // Hint is the answer to a request for a hint: as much of the line as the level

@@ -103,13 +103,14 @@ export class Sheet {
 		this.words.value = "";
 	}
 
-	/** chat adds what a player has said, once. @param {State|null} state @param {import("./types.js").Notice} said @param {boolean} earlier before the page was opened */
-	chat(state, { id, from = "", text = "" }, earlier) {
+	/** chat adds what a player has said, once, where it belongs by its time: after a pause the connection brings it in any order. @param {State|null} state @param {import("./types.js").Notice} said @param {boolean} earlier before the page was opened */
+	chat(state, { id, from = "", text = "", said = 0 }, earlier) {
 		const known = `${from} ${id}`;
 		if (id && this.#heard.has(known)) return;
 		this.#heard.add(known);
 		const holder = state?.holders.find((x) => x.player === from), name = holder ? nameOf(holder) : from;
-		this.said.append(h("li", null, h("b", null, name), text));
+		const later = [.../** @type {NodeListOf<HTMLElement>} */ (this.said.querySelectorAll("li"))].find((e) => Number(e.dataset.said) > said);
+		this.said.insertBefore(h("li", { data: { said: String(said) } }, h("b", null, name), text), later ?? null);
 		this.said.scrollTop = this.said.scrollHeight;
 		this.talk.hidden = false;
 		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`${name}: ${text}`);

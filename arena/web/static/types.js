@@ -93,7 +93,7 @@
 /** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[], ladder?: LadderPool[]}} Lobby */
 /** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */
 /** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
-/** @typedef {{t: "notice", kind: string, id?: string, game?: string, from?: string, reason?: string, text?: string, ladder?: boolean}} Notice */
+/** @typedef {{t: "notice", kind: string, id?: string, game?: string, from?: string, reason?: string, text?: string, ladder?: boolean, said?: number}} Notice */
 
 /** @typedef {(key: string, vars?: Record<string, string|number>) => string} Translate */
 /** @typedef {{t: string, id?: string, [field: string]: any}} Request */

@@ -258,7 +258,8 @@ func TestChat(t *testing.T) {
 const lines = `[...document.querySelectorAll(".chat li")].map(e => e.lastChild.textContent).join(" ")`
 
 // TestChatWithoutConnection: what one says while the other has no connection, and what
-// the other writes then, both read once. It is there when the page is loaded again.
+// the other writes then, both read once and in that order, also if the page follows the
+// game again only after what it says. It is there when the page is loaded again.
 func TestChatWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -279,6 +280,10 @@ func TestChatWithoutConnection(t *testing.T) {
 	}
 	say(f.ann, "one")
 	read("one")
+	eval[any](f.bob, `{
+		const send = WebSocket.prototype.send;
+		WebSocket.prototype.send = function (m) { m.includes('"t":"open"') ? setTimeout(() => send.call(this, m), 1000) : send.call(this, m); };
+	}`)
 	network.setCut(true)
 	f.bob.await(state + ` === "lost"`)
 	say(f.ann, "two")
