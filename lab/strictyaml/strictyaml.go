@@ -32,9 +32,25 @@ func Parse(data []byte) (*yaml.Node, error) {
 	case err == nil:
 		return nil, At(&second, errors.New("a second document begins here: want one"))
 	case !errors.Is(err, io.EOF):
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) // it has the line
+		return nil, explained(strings.TrimPrefix(err.Error(), "yaml: "), data)
 	}
 	return doc.Content[0], nil
+}
+
+// explained is what the YAML reader says of a file, which has the line. Of a tab that
+// indents one, which YAML does not allow, it says that a character is wrong, and sometimes the
+// line before.
+func explained(problem string, data []byte) error {
+	var line int
+	if _, err := fmt.Sscanf(problem, "line %d: found ", &line); err != nil || !strings.Contains(problem, "character") {
+		return errors.New(problem)
+	}
+	for i, text := range strings.Split(string(data), "\n") {
+		if indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]; i+1 >= line && strings.Contains(indent, "\t") {
+			return fmt.Errorf("line %d: a tab indents it: want spaces", i+1)
+		}
+	}
+	return errors.New(problem)
 }
 
 // Keys reads the values of a mapping by key. An error names the line and the key.

@@ -42,6 +42,9 @@ func TestErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       "the file is empty",
 		"name: [":                "line 1: ",
+		"name: x\nby:\n\ta: 1":   "line 3: a tab indents it: want spaces",
+		"by:\n  a: 1\n \tb: 2":   "line 3: a tab indents it: want spaces",
+		"by:\n  a: @":            "line 2: ",
 		"- name":                 "line 1: want keys with values",
 		"name: x\nage: 5":        `line 2: no key "age" (have all, by, n, name, wait)`,
 		"name: x\nn: 5\nname: y": "line 3: name stands here twice",
