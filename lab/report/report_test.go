@@ -381,7 +381,7 @@ func TestCampaignPage(t *testing.T) {
 	}
 	for lang, wants := range map[string][]string{
 		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "set aside", "report.six.html"},
-		"zh": {"有何变化", "已搁置 a – c，b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "对局报告"},
+		"zh": {"有何变化", "已搁置 a – c、b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "对局报告"},
 	} {
 		changed := *s
 		changed.State, changed.Asides = campaign.Done, nil
