@@ -509,6 +509,8 @@ func TestMissedGames(t *testing.T) {
 	}{
 		{"no first move", game.Outcome{Reason: protocol.ReasonNoStart}, &second, [2]int{2, 3}, 2},
 		{"left before both had moved", game.Outcome{Reason: protocol.ReasonAbandoned}, &second, [2]int{2, 3}, 2},
+		{"wrong key of the first move", game.Outcome{Reason: protocol.ReasonDispute}, &second, [2]int{2, 3}, 2},
+		{"wrong key later", game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonIllegal}, &second, [2]int{}, 3},
 		{"left later", game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}, &second, [2]int{}, 3},
 		{"resigned", game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}, &second, [2]int{}, 3},
 		{"ended by the operator", game.Outcome{Reason: protocol.ReasonVoid}, nil, [2]int{}, 3},

@@ -127,14 +127,19 @@ func (p *pairer) settleEnded(now time.Time) {
 	}
 }
 
-// notBegunBy returns the seat that did not make its first move in time, or left before
-// both had moved, if a game has ended by that.
+// notBegunBy returns the seat that did not make its first move in time, left before
+// both had moved, or has sent a position key with its first move that is not the referee's, if
+// a game has ended by that.
 func notBegunBy(end *protocol.Event) (seat game.Seat, ok bool) {
 	o := end.Outcome
-	if end.Seat == nil || o.Result != game.Undecided || o.Reason != protocol.ReasonNoStart && o.Reason != protocol.ReasonAbandoned {
+	if end.Seat == nil || o.Result != game.Undecided {
 		return 0, false
 	}
-	return *end.Seat, true
+	switch o.Reason {
+	case protocol.ReasonNoStart, protocol.ReasonAbandoned, protocol.ReasonDispute:
+		return *end.Seat, true
+	}
+	return 0, false
 }
 
 func (p *pairer) contender(id protocol.PlayerID) *contender {
