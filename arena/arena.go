@@ -94,6 +94,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.leases.elsewhere = a.goElsewhere
 	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
+	a.index.subscribe(a.waiting.noteLog)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
 		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
 		return a.ladder.load(ctx)

@@ -84,7 +84,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if ans, used := a.used(ch.Game); used {
 		return ans
 	}
-	if !a.waiting.add(ch, from.Arrived, a.cfg.PerPlayer, a.begun) {
+	if !a.waiting.add(ch, from.Arrived, a.cfg.PerPlayer) {
 		return protocol.ChallengeAnswer{Answer: refusal(protocol.RateLimited, "%d of your challenges are waiting already", a.cfg.PerPlayer)}
 	}
 	again, err := a.post(a.life, pool, ch)
@@ -98,12 +98,6 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 		ans.Code = protocol.Duplicate
 	}
 	return ans
-}
-
-// begun reports whether the log of a game has begun, as far as it is remembered.
-func (a *Arena) begun(g protocol.GameID) bool {
-	_, known := a.index.last(g)
-	return known
 }
 
 // used answers a challenge whose id was used before, for a challenge that waits, has
@@ -179,6 +173,7 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 	case err != nil:
 		return refusal(protocol.Unavailable, "the challenge can't be closed now")
 	}
+	a.waiting.decided(ch)
 	// A matchmaker that takes it finds the log begun; this saves it the work.
 	if err := a.store.challenges.DeleteMsg(ctx, seq); err != nil {
 		a.log.Debug().Err(err).Str("game", string(m.Game)).Msg("withdrawn challenge stays in the queue until it is delivered")
@@ -230,7 +225,8 @@ func (a *Arena) close(ctx context.Context, ch protocol.Challenge, by protocol.Pl
 
 // waiting has the challenges of each player that wait, as far as this process has
 // seen them: those that it stored, and those that its matchmaker was given, also
-// after a restart. No player can fill the queue alone.
+// after a restart. No player can fill the queue alone. One leaves when its log begins,
+// which this process learns from the log if another one has decided.
 type waiting struct {
 	mu sync.Mutex
 	of map[protocol.PlayerID]map[protocol.GameID]protocol.WaitingChallenge
@@ -255,8 +251,8 @@ func challenger(ch protocol.Challenge) (by protocol.PlayerID, w protocol.Waiting
 }
 
 // add notes a challenge, once. It returns false if its player has most waiting
-// already. Gone reports those that another process has decided.
-func (q *waiting) add(ch protocol.Challenge, now time.Time, most int, gone func(protocol.GameID) bool) bool {
+// already.
+func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
 	p, w := challenger(ch)
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -264,7 +260,7 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int, gone func(
 	if _, again := mine[ch.Game]; again || p == "" {
 		return true
 	}
-	q.drop(p, now, gone)
+	q.drop(p, now)
 	if len(q.of[p]) >= most {
 		return false
 	}
@@ -275,23 +271,20 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int, gone func(
 	return true
 }
 
-// drop drops the challenges of a player that no longer wait; q.mu is held.
-func (q *waiting) drop(p protocol.PlayerID, now time.Time, gone func(protocol.GameID) bool) {
+// drop drops the challenges of a player that have expired; q.mu is held.
+func (q *waiting) drop(p protocol.PlayerID, now time.Time) {
 	for g, w := range q.of[p] {
-		if now.After(w.Expires) || gone(g) {
-			delete(q.of[p], g)
+		if now.After(w.Expires) {
+			q.remove(p, g)
 		}
-	}
-	if len(q.of[p]) == 0 {
-		delete(q.of, p)
 	}
 }
 
 // list returns the challenges of a player, those that expire first at the front.
-func (q *waiting) list(p protocol.PlayerID, now time.Time, gone func(protocol.GameID) bool) []protocol.WaitingChallenge {
+func (q *waiting) list(p protocol.PlayerID, now time.Time) []protocol.WaitingChallenge {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.drop(p, now, gone)
+	q.drop(p, now)
 	return slices.SortedFunc(maps.Values(q.of[p]), func(x, y protocol.WaitingChallenge) int {
 		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game))
 	})
@@ -302,7 +295,24 @@ func (q *waiting) decided(ch protocol.Challenge) {
 	p, _ := challenger(ch)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if delete(q.of[p], ch.Game); len(q.of[p]) == 0 {
+	q.remove(p, ch.Game)
+}
+
+// noteLog removes the challenge whose log an entry begins.
+func (q *waiting) noteLog(e protocol.Event, _ uint64) {
+	if e.Index != 1 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, h := range e.Holders {
+		q.remove(h.Player, e.Game)
+	}
+}
+
+// remove removes a challenge of a player; q.mu is held.
+func (q *waiting) remove(p protocol.PlayerID, g protocol.GameID) {
+	if delete(q.of[p], g); len(q.of[p]) == 0 {
 		delete(q.of, p)
 	}
 }

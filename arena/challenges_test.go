@@ -59,6 +59,52 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 	}
 }
 
+// TestWithdrawnElsewhere: a challenge that another arena has closed no longer counts, and
+// is not said to wait, also when both have forgotten its game.
+func TestWithdrawnElsewhere(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann")
+	cfg := steady()
+	cfg.PerPlayer, cfg.Linger = 1, 100*time.Millisecond
+	one, two := runArena(t, srv, cfg), runArena(t, srv, cfg)
+	join(t, srv, "ann", "a1")
+	from := func() protocol.From { return protocol.From{Player: "ann", Arrived: time.Now()} }
+	ask := func() protocol.ChallengeAnswer {
+		t.Helper()
+		m := protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "nobody", Instance: "a1", ExpireMS: 3_600_000}
+		m.ID = protocol.NewID()
+		ans := one.challenge(from(), m)
+		if ans.Error != nil {
+			t.Fatalf("challenge: %v", ans.Error)
+		}
+		return ans
+	}
+	gametest.Eventually(t, "both know ann", func() bool { return one.Here("ann") && two.Here("ann") })
+	first := ask().Game
+	told := make(chan struct{})
+	defer one.Follow(func(e protocol.Event, _ uint64) {
+		if e.Game == first {
+			close(told)
+		}
+	})()
+	if ans := two.withdraw(from(), protocol.Withdraw{Game: first}); ans.Error != nil {
+		t.Fatalf("withdraw: %v", ans.Error)
+	}
+	select {
+	case <-told:
+	case <-time.After(patience):
+		t.Fatal("the first arena does not learn of the withdrawal")
+	}
+	gametest.Eventually(t, "the first arena has forgotten the game", func() bool {
+		_, known := one.index.last(first)
+		return !known
+	})
+	if waits := one.waiting.list("ann", time.Now()); len(waits) > 0 {
+		t.Errorf("said to wait: %+v", waits)
+	}
+	ask()
+}
+
 // TestSameChallengeLater: a challenge that is sent again is the one that waits, also when
 // the queue has forgotten its id.
 func TestSameChallengeLater(t *testing.T) {

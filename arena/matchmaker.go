@@ -131,6 +131,9 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		return
 	}
 	log := a.log.With().Str("game", string(ch.Game)).Logger()
+	// Another process may have stored it. A log that begins after this is told to the
+	// waiting, and one that has begun before is found.
+	a.waiting.add(ch, time.Now(), math.MaxInt)
 	_, err := a.store.lastEntry(ctx, ch.Game)
 	switch {
 	case err == nil:
@@ -145,7 +148,6 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
 	}
-	a.waiting.add(ch, time.Now(), math.MaxInt, a.begun) // another process may have stored it
 	holders, verdict := a.fillSeats(ctx, msg, ch)
 	if verdict == nil {
 		err := a.grant(ctx, livegame.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})

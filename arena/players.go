@@ -16,7 +16,7 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 	a.presence.hello(from, m) // it may not have been observed yet
 	return protocol.HelloAnswer{
 		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
-		Waiting: a.waiting.list(from.Player, from.Arrived, a.begun), Others: a.presence.others(from.Player, m.Instance, from.Arrived),
+		Waiting: a.waiting.list(from.Player, from.Arrived), Others: a.presence.others(from.Player, m.Instance, from.Arrived),
 	}
 }
 
