@@ -19,8 +19,9 @@ type follower struct {
 	stream   jetstream.Stream
 	from     jetstream.ConsumerConfig // where it reads on
 	messages jetstream.MessagesContext
-	read     uint64 // messages of the present consumer
-	waiting  uint64 // messages that were there when it was opened
+	read     uint64        // messages of the present consumer
+	waiting  uint64        // messages that were there when it was opened
+	silence  time.Duration // see mostSilence
 }
 
 const (
@@ -29,6 +30,9 @@ const (
 	followHeartbeat = time.Second
 	// followRetry is the time between two attempts to begin again.
 	followRetry = 250 * time.Millisecond
+	// mostSilence is how long none of the old messages may come before start gives up. There
+	// may be millions, so that how long all of them take says nothing.
+	mostSilence = time.Minute
 )
 
 // openFollower opens a stream. Of from it needs the deliver policy, with its sequence, and
@@ -39,7 +43,7 @@ func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.
 	if from.FilterSubject == "" {
 		from.FilterSubject = ">" // the server wants one to choose the last of each subject
 	}
-	w := &follower{js: js, stream: stream, from: from}
+	w := &follower{js: js, stream: stream, from: from, silence: mostSilence}
 	return w, w.open(ctx)
 }
 
@@ -98,25 +102,39 @@ func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream
 // start runs in the background. It returns when f has seen what was there at the start,
 // the old messages.
 func (w *follower) start(ctx context.Context, f func(msg jetstream.Msg, meta *jetstream.MsgMetadata, old bool)) error {
-	seen := make(chan struct{})
+	seen, came := make(chan struct{}), make(chan struct{}, 1)
 	old := w.waiting > 0
 	if !old {
 		close(seen)
 	}
 	go w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		f(msg, meta, old)
-		if old && meta.NumPending == 0 {
+		if !old {
+			return
+		}
+		if meta.NumPending == 0 {
 			old = false
 			close(seen)
+			return
+		}
+		select {
+		case came <- struct{}{}:
+		default:
 		}
 	})
-	select {
-	case <-seen:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(time.Minute):
-		return fmt.Errorf("read stream %s: its last entry did not come within a minute", w.stream.CachedInfo().Config.Name)
+	silent := time.NewTimer(w.silence)
+	defer silent.Stop()
+	for {
+		select {
+		case <-seen:
+			return nil
+		case <-came:
+			silent.Reset(w.silence)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-silent.C:
+			return fmt.Errorf("read stream %s: no entry came for %v, before the last one", w.stream.CachedInfo().Config.Name, w.silence)
+		}
 	}
 }
 

@@ -288,3 +288,25 @@ func TestFollowerGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestStartTakesLong: what was there at the start may take as long as it likes, as long as
+// some of it comes.
+func TestStartTakesLong(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	begun(t, s, "first", small(t, "60+1"), 11)
+	w, err := openFollower(t.Context(), s.js, s.games, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.silence = 2 * time.Second
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	if err := w.start(ctx, func(jetstream.Msg, *jetstream.MsgMetadata, bool) {
+		rest(ctx, w.silence/6)
+		n++
+	}); err != nil || n != 12 {
+		t.Errorf("%d entries, %v; want 12", n, err)
+	}
+}
