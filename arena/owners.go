@@ -91,6 +91,7 @@ func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFun
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+		o.look(ctx, g)
 		return fmt.Errorf("game %s: %w", g, errLeased)
 	case err != nil:
 		o.leases.noteRoom(err, began)
@@ -100,6 +101,25 @@ func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFun
 	defer o.mu.Unlock()
 	o.held[g] = &owned{revision, taken, lost}
 	return nil
+}
+
+// look reads the owner of a game who is not as the watcher saw it last. Without a connection
+// for longer than markerFor, it never sees that a game was released: by what it knew, nobody
+// could take that game again.
+func (o *owners) look(ctx context.Context, g string) {
+	o.mu.Lock()
+	before := o.known[g].revision
+	o.mu.Unlock()
+	e, err := o.kv.Get(ctx, g)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.known[g].revision != before: // the watcher has seen it meanwhile
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		delete(o.known, g)
+	case err == nil:
+		o.known[g] = owner{string(e.Value()), e.Revision()}
+	}
 }
 
 // release makes a game nobody's, so that others don't have to wait until this process

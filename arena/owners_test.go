@@ -111,6 +111,26 @@ func TestTakenTwice(t *testing.T) {
 	gametest.Eventually(t, "the game is taken again", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
 }
 
+// A game that was released while an arena had no connection, for so long that even the
+// marker of that is gone, can be taken by that arena.
+func TestReleasedUnseen(t *testing.T) {
+	t.Parallel()
+	a := leaseArena(t)
+	l, o := arenaLeases(t, a, "one")
+	go l.keep(t.Context())
+	gametest.Eventually(t, "the game is taken", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
+	gametest.Eventually(t, "the owner is known", func() bool { return o.knows("g1") })
+	o.drop("g1") // its log showed that another arena had it meanwhile
+	stream, err := a.store.js.Stream(t.Context(), "KV_"+a.store.owners.Bucket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject("$KV."+a.store.owners.Bucket()+".g1")); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the game is taken again", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
+}
+
 // A lease that had expired when the store had no more room may be another arena's.
 func TestExpiredBeforeNoRoom(t *testing.T) {
 	t.Parallel()
