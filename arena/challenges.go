@@ -81,7 +81,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if pool == "" {
 		pool = protocol.OwnPool(m.Opponent)
 	}
-	if ans, used := a.used(ch.Game); used {
+	if ans, used := a.used(ch); used {
 		return ans
 	}
 	if !a.waiting.add(ch, from.Arrived, a.cfg.PerPlayer) {
@@ -102,26 +102,37 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 
 // used answers a challenge whose id was used before, for a challenge that waits, has
 // become a game, or ended.
-func (a *Arena) used(g protocol.GameID) (ans protocol.ChallengeAnswer, used bool) {
+func (a *Arena) used(ch protocol.Challenge) (ans protocol.ChallengeAnswer, used bool) {
+	g := ch.Game
 	ans.Game = g
+	unread := refusal(protocol.Unavailable, "the challenges can't be read now")
+	over := refusal(protocol.Over, "the challenge with this id has ended; choose another id")
 	ctx, cancel := context.WithTimeout(a.life, storeWait)
 	defer cancel()
 	// The queue first: a challenge leaves it only after its log has begun.
 	waits, _, err := a.store.storedChallenge(ctx, g)
 	if err != nil && !errors.Is(err, ErrNoGame) {
-		ans.Answer = refusal(protocol.Unavailable, "the challenges can't be read now")
+		ans.Answer = unread
 		return ans, true
 	}
 	waiting := err == nil
 	switch last, _, err := a.store.lastEvent(ctx, g); {
 	case errors.Is(err, ErrNoGame) && !waiting:
-		return ans, false
+		// The log may have been removed and the record be left: a second game could have none.
+		switch _, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(ch.Terms.Game, g)); {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return ans, false
+		case err != nil:
+			ans.Answer = unread
+		default:
+			ans.Answer = over
+		}
 	case errors.Is(err, ErrNoGame):
 		ans.Code, ans.Expires = protocol.Duplicate, waits.Expires
 	case err != nil:
-		ans.Answer = refusal(protocol.Unavailable, "the challenges can't be read now")
+		ans.Answer = unread
 	case last.Status == protocol.Finished:
-		ans.Answer = refusal(protocol.Over, "the challenge with this id has ended; choose another id")
+		ans.Answer = over
 	default:
 		ans.Code = protocol.Duplicate
 	}

@@ -16,6 +16,7 @@ import (
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // TestChallengesOfOnePlayer: a player can't fill the queue alone, and decided
@@ -152,6 +153,18 @@ func TestSameChallengeLater(t *testing.T) {
 	m.ID = "same"
 	if _, err := ann.Challenge(ctx, m); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
 		t.Errorf("sent again after its withdrawal: %v, want %s", err, protocol.Over)
+	}
+
+	// Of a game that was played long ago only the record is left. Another game of its id
+	// would have none, and not be rated.
+	m.ID = "played"
+	if err := a.store.publishRecord(ctx, &record.Record{
+		ID: string(gameID("ann", m.ID)), Game: m.Game, Rules: m.Rules, Clock: m.Clock, Source: record.Source{By: record.ByArena},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ann.Challenge(ctx, m); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("sent again after its log was removed: %v, want %s", err, protocol.Over)
 	}
 }
 
