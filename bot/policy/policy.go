@@ -189,11 +189,14 @@ func (p Policy) Check(me protocol.PlayerID, games []string, o protocol.Offer, re
 	if !slices.Contains(games, t.Game) {
 		return no(protocol.DeclineGame, "%s plays %s", me, strings.Join(games, ", "))
 	}
-	if r := p.checkRules(t, no); r != (Refusal{}) {
+	if r := playable(t, no); r != (Refusal{}) {
 		return r
 	}
 	if o.Kind == protocol.OfferSeat {
-		return Refusal{} // a running game of the player's own: it was accepted before
+		return Refusal{} // a running game of the player's own: it was accepted before, perhaps by another policy
+	}
+	if r := p.checkRules(t, no); r != (Refusal{}) {
+		return r
 	}
 	if r := p.checkClock(t.Clock, no); r != (Refusal{}) {
 		return r
@@ -227,6 +230,11 @@ func (p Policy) checkRules(t protocol.Terms, no decline) Refusal {
 	if !t.Usual() && !p.Positions {
 		return no(protocol.DeclineRules, "only from the usual start position")
 	}
+	return Refusal{}
+}
+
+// playable refuses terms that this program can't play, whatever the policy.
+func playable(t protocol.Terms, no decline) Refusal {
 	rules, err := catalog.Rules(t.Rules)
 	if err == nil && rules.Game != t.Game {
 		err = fmt.Errorf("rules of another game, %s", rules.Game)

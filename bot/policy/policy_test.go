@@ -88,6 +88,8 @@ func TestPolicy(t *testing.T) {
 		{"too often", Policy{Repeat: 3}, offer(), 3, protocol.DeclineRepeat},
 		{"not too often", Policy{Repeat: 3}, offer(), 2, ""},
 		{"own running game", Policy{Rated: CasualOnly, Opponents: BotsOnly, Repeat: 1, Fastest: spec(t, "600")}, offer(seat), 5, ""},
+		{"running game, rules not wanted any more", Policy{Rules: []string{"amazons/10x10"}}, offer(seat), 0, ""},
+		{"running game, positions not wanted any more", Policy{}, offer(seat, under("amazons/6x6", "2q2q/6/6/6/6/2Q2Q w")), 0, ""},
 		{"running game, rules unknown", all, offer(seat, under("amazons/moon", "")), 0, protocol.DeclineRules},
 	} {
 		got := c.policy.Check(me, []string{"amazons"}, c.offer, c.recent)
