@@ -33,6 +33,11 @@ const (
 // streams.
 const ready = 2 * time.Minute
 
+// unbounded is how many bytes the store may have: as much as the disk. The limit of nats.conf
+// is for a server whose operator can set another; here the store would be full while the disk
+// has room, and nobody be warned before, since clients can't see the limit of a server.
+const unbounded = 1 << 60
+
 // Config holds the settings of a server.
 type Config struct {
 	// Dir is the data directory of JetStream, used by one server at a time. ""
@@ -146,6 +151,7 @@ func (s *Server) options(c Config) (*server.Options, error) {
 		opts.Host = c.Host
 	}
 	opts.HTTPHost, opts.HTTPPort = "", 0
+	opts.JetStreamMaxStore = unbounded
 	opts.NoSigs = true // the process handles signals itself
 	return opts, nil
 }

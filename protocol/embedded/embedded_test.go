@@ -81,6 +81,22 @@ func TestJetStream(t *testing.T) {
 	}
 }
 
+// Of the store the disk is the limit: that of nats.conf, for a server of its own, is one
+// that nobody is warned of.
+func TestStoreMayFillTheDisk(t *testing.T) {
+	srv := start(t, Config{})
+	if most, least := srv.ns.JetStreamConfig().MaxStore, int64(1<<50); most < least {
+		t.Errorf("the store may have %d bytes, want any number", most)
+	}
+	js, err := jetstream.New(connect(t, srv.Platform()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "large", Subjects: []string{"large"}, MaxBytes: 1 << 40}); err != nil {
+		t.Errorf("a stream that may have a TiB: %v", err)
+	}
+}
+
 // The user "bots" may act for every player in configs/bots.json, and receives the
 // offers in the pools of its games.
 func TestShippedPlayers(t *testing.T) {
