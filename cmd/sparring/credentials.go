@@ -71,6 +71,15 @@ func hostFlag(c *cobra.Command, hosts *[]string) {
 	c.Flags().StringSliceVar(hosts, "host", nil, "name or address by which clients reach the server, besides those of this machine; may be repeated")
 }
 
+func checkHosts(hosts []string) error {
+	for _, h := range hosts {
+		if err := credentials.CheckHost(h); err != nil {
+			return usagef("--host: %w", err)
+		}
+	}
+	return nil
+}
+
 func credentialsInit(f *credentialsFlags) *cobra.Command {
 	var hosts []string
 	c := &cobra.Command{
@@ -78,6 +87,9 @@ func credentialsInit(f *credentialsFlags) *cobra.Command {
 		Short: "Make the keys of a platform, and the configuration of its NATS server",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkHosts(hosts); err != nil {
+				return err
+			}
 			if err := credentials.Init(f.dir, append(hosts, defaultHosts()...)); err != nil {
 				return err
 			}
@@ -351,6 +363,9 @@ before, of --host and of this machine. A running server takes it with "nats-serv
 --signal reload".`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkHosts(hosts); err != nil {
+				return err
+			}
 			s, err := f.open()
 			if err != nil {
 				return err

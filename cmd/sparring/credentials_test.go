@@ -289,6 +289,8 @@ func TestCredentialsCommand(t *testing.T) {
 		{[]string{"new", "--role", "bot", "--player", "bob", "--expires", "soon"}, exitUsage, "30d"},
 		{[]string{"revoke"}, exitUsage, "want one name"},
 		{[]string{"revoke", "nobody"}, exitFailed, "no credentials of that name"},
+		{[]string{"--dir", filepath.Join(s.dir, "other"), "init", "--host", "tls://nats.example.org"}, exitUsage, "--host: host"},
+		{[]string{"certificate", "--host", "nats.example.org:4222"}, exitUsage, "--host: host"},
 		{[]string{"--dir", filepath.Join(s.dir, "none"), "list"}, exitFailed, `"sparring credentials init" makes them`},
 	} {
 		code, out, errs := s.run(c.args...)

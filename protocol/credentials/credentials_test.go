@@ -345,6 +345,18 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
+// A host is what clients ask for, without what else is in their URLs.
+func TestCheckHost(t *testing.T) {
+	for host, good := range map[string]bool{
+		"nats.example.org": true, "nats_1": true, "*.example.org": true, "example.org.": true, "10.0.0.7": true, "::1": true, "localhost": true,
+		"nats.example.org:4222": false, "tls://nats.example.org": false, "[::1]": false, "a b": false, "": false, "nats..org": false,
+	} {
+		if err := credentials.CheckHost(host); (err == nil) != good {
+			t.Errorf("%q: %v", host, err)
+		}
+	}
+}
+
 // A renewed certificate is good for all hosts of the one before: clients know the server by
 // them.
 func TestRenewedCertificate(t *testing.T) {

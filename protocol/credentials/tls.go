@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -105,6 +106,23 @@ func (s *Store) NewCertificate(hosts []string) error {
 		return err
 	}
 	return s.writePEM(certificateFile, 0o600, &pem.Block{Type: "CERTIFICATE", Bytes: der}, &pem.Block{Type: privateKey, Bytes: private})
+}
+
+// CheckHost returns an error unless h is a name or an address. A URL, or a port, as clients
+// have them, would become a name that no client asks for.
+func CheckHost(h string) error {
+	if net.ParseIP(h) != nil {
+		return nil
+	}
+	for label := range strings.SplitSeq(strings.TrimSuffix(h, "."), ".") {
+		part := func(c rune) bool {
+			return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '*'
+		}
+		if label == "" || strings.ContainsFunc(label, func(c rune) bool { return !part(c) }) {
+			return fmt.Errorf("host %.80q: want a name such as nats.example.org, or an address, without scheme and port", h)
+		}
+	}
+	return nil
 }
 
 // certified returns the hosts of the server's certificate, none if there is none that can
