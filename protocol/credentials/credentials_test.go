@@ -243,6 +243,7 @@ func TestIssue(t *testing.T) {
 		{"a spectator with a player", credentials.Request{Role: credentials.Spectator, Players: ids("bob")}, "no players"},
 		{"the system", credentials.Request{Role: "system", Name: "mine"}, "no role"},
 		{"no role", credentials.Request{Role: "root"}, "no role"},
+		{"a person of the page", credentials.Request{Role: credentials.Human, Players: ids("human-ann")}, "for whom only the platform's gateways act"},
 		{"too many players", credentials.Request{Role: credentials.Fleet, Name: "many", Players: many}, "too many"},
 		{"the past", credentials.Request{Role: credentials.Platform, Expires: -1}, "expires"},
 	} {

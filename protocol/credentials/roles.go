@@ -86,6 +86,9 @@ func (s roleSpec) complete(r *Request) error {
 		if err := protocol.CheckID("player", p); err != nil {
 			return err
 		}
+		if p.Person() {
+			return fmt.Errorf("player %s: ids that begin with %s are those of people on the page, for whom only the platform's gateways act", p, protocol.PeoplePrefix)
+		}
 	}
 	if s.players == 1 {
 		if r.Name != "" && r.Name != string(r.Players[0]) {
