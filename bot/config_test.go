@@ -97,6 +97,26 @@ func TestEnginesThatCannotStart(t *testing.T) {
 	}
 }
 
+// A greeting that the platform would refuse, and a player for whom no bot may act, are faults
+// of the settings.
+func TestWhatThePlatformRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string // "": no fault
+	}{
+		{func(c *Config) { c.Play.Greet = "hello 你好" }, ""},
+		{func(c *Config) { c.Play.Greet = "hello\nthere" }, "SPARRING_PLAY_GREET: text: contains a control character"},
+		{func(c *Config) { c.Play.Greet = strings.Repeat("好", 501) }, "SPARRING_PLAY_GREET: text: longer than 500 characters"},
+		{func(c *Config) { c.Players = []string{"human-ann:gomoku"} }, "player human-ann: ids that begin with human- are those of people"},
+	} {
+		cfg := defaults(t)
+		c.change(&cfg)
+		if err := cfg.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
 // TestLevels: ten players a game, for people only, on all terms; on a ladder also for
 // bots, in rated games.
 func TestLevels(t *testing.T) {

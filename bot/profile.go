@@ -144,6 +144,9 @@ func checkProfiles(profiles []Profile) (errs []error) {
 			errs = append(errs, err)
 			continue
 		}
+		if p.Player.Person() {
+			errs = append(errs, fmt.Errorf("player %s: ids that begin with %s are those of people on the page, and denied to bots", p.Player, protocol.PeoplePrefix))
+		}
 		if seen[p.Player] {
 			errs = append(errs, fmt.Errorf("player %s: named twice", p.Player))
 		}

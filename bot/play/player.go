@@ -96,8 +96,11 @@ func (m Manners) Validate(at string) (errs []error) {
 	if m.HumanDelay < 0 {
 		bad("HUMAN_DELAY: %v: want 0 or more", m.HumanDelay)
 	}
-	if len([]rune(m.Greet)) > 500 {
-		bad("GREET: longer than 500 characters")
+	if m.Greet != "" {
+		hello := protocol.ChatRequest{Header: protocol.Header{ID: "greet"}, Instance: "greet", Text: m.Greet}
+		if err := hello.Check(); err != nil { // the platform would refuse it, and the bot say nothing
+			bad("GREET: %w", err)
+		}
 	}
 	return errs
 }

@@ -29,7 +29,12 @@ func (m Matchmaking) Validate(at string) (errs []error) {
 	if m.Pool != "" {
 		if err := m.Pool.Check(); err != nil {
 			errs = append(errs, fmt.Errorf("%sPOOL: %w", at, err))
+		} else if m.On && m.Pool.Ladder() {
+			errs = append(errs, fmt.Errorf("%sPOOL: %s: the ladder pairs its players by itself, and takes no challenges", at, m.Pool))
 		}
+	}
+	if m.On && m.Rated && !m.Clock.Traits().Limited { // the platform refuses it each time
+		errs = append(errs, fmt.Errorf("%sCLOCK: %v: a rated game has a clock; want one, or %sRATED=false", at, m.Clock, at))
 	}
 	if m.Rules != "" {
 		if _, err := catalog.Rules(m.Rules); err != nil {

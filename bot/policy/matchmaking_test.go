@@ -1,9 +1,12 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sparring/protocol"
 )
 
 func TestBackoff(t *testing.T) {
@@ -24,6 +27,29 @@ func TestBackoff(t *testing.T) {
 	pauses(5 * time.Second)
 	b.Succeeded()
 	pauses(time.Second)
+}
+
+// Challenges that the platform would refuse each time are faults of the settings.
+func TestMatchmakingIsPossible(t *testing.T) {
+	good := Matchmaking{On: true, Clock: spec(t, "60+1"), Rated: true, Interval: time.Second, Longest: time.Minute}
+	for _, c := range []struct {
+		change func(*Matchmaking)
+		want   string // the name of the setting; "": no fault
+	}{
+		{func(*Matchmaking) {}, ""},
+		{func(m *Matchmaking) { m.Clock = spec(t, "unlimited") }, "AT_CLOCK: "},
+		{func(m *Matchmaking) { m.Clock, m.Rated = spec(t, "unlimited"), false }, ""},
+		{func(m *Matchmaking) { m.Pool = protocol.LadderPoolOf("gomoku") }, "AT_POOL: "},
+		{func(m *Matchmaking) { m.Pool = "a..b" }, "AT_POOL: "},
+		{func(m *Matchmaking) { m.Pool, m.On = protocol.LadderPool, false }, ""},
+	} {
+		m := good
+		c.change(&m)
+		errs := m.Validate("AT_")
+		if len(errs) > 1 || (len(errs) == 1) != (c.want != "") || len(errs) == 1 && !strings.HasPrefix(errs[0].Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", m, errs, c.want)
+		}
+	}
 }
 
 func TestEncountersForgetOldGames(t *testing.T) {
