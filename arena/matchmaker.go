@@ -415,8 +415,8 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil
 		default:
 			a.metrics.offers.WithLabelValues(string(ans.Answer)).Inc()
-			if w.Player != "" && ans.Answer == protocol.Busy {
-				return protocol.Holder{}, &unfilled{}
+			if w.Player != "" && ans.Answer == protocol.Busy && !a.presence.several(w.Player, time.Now()) {
+				return protocol.Holder{}, &unfilled{} // else another of its instances may have room
 			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
 				declined := &unfilled{final: true, reason: ans.Reason, text: ans.Text}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,6 +111,50 @@ func fate(t *testing.T, a *running, g protocol.GameID) protocol.Event {
 		return true
 	})
 	return first
+}
+
+// TestBusyInstance: a pairing is not off, as if the player had missed it, because the first of
+// its instances that is asked has no room, such as one that is overloaded.
+func TestBusyInstance(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Ladder.Games = 100
+	a := runArena(t, srv, cfg)
+	idle := func(p *player) { p.play, p.slots = nil, 100 }
+	var mu sync.Mutex
+	asked := make(map[protocol.GameID]bool)
+	join(t, srv, "ann", "a1", idle, func(p *player) {
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			mu.Lock()
+			defer mu.Unlock()
+			if !asked[o.Game] {
+				asked[o.Game] = true
+				return protocol.OfferAnswer{Answer: protocol.Busy}
+			}
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "ann"}
+		}
+	})
+	join(t, srv, "ann", "a2", idle)
+	join(t, srv, "bob", "b1", idle)
+	gametest.Eventually(t, "both instances are present", func() bool { return a.presence.several("ann", time.Now()) })
+	terms := small(t, "60")
+	terms.Rated = true
+	for range 12 { // each is offered to either instance first
+		ch := protocol.Challenge{V: protocol.Version, Game: protocol.GameID(protocol.NewID()), Terms: terms, Pairing: true,
+			Created: time.Now(), Expires: time.Now().Add(time.Minute)}
+		ch.Seats[0].Player, ch.Seats[1].Player = "ann", "bob"
+		if _, err := a.post(t.Context(), ladderPoolOf(terms), ch); err != nil {
+			t.Fatal(err)
+		}
+		if first := fate(t, a, ch.Game); first.Kind != protocol.EventStart {
+			t.Fatalf("a pairing is off: %s by seat %v", first.Outcome.Reason, first.Seat)
+		}
+	}
+	if mu.Lock(); len(asked) == 0 {
+		t.Error("the busy instance was never asked")
+	}
+	mu.Unlock()
 }
 
 func TestChallengesThatComeToNothing(t *testing.T) {
