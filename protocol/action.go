@@ -25,7 +25,7 @@ type Step string
 
 // The steps of a negotiation.
 const (
-	StepOffer   Step = "offer"   // make an offer, or accept the opponent's
+	StepOffer   Step = "offer"   // make an offer; of a draw, also accept the opponent's
 	StepAccept  Step = "accept"  // accept the opponent's offer
 	StepDecline Step = "decline" // decline the opponent's offer, or withdraw one's own
 )
