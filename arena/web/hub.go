@@ -59,8 +59,8 @@ type handler struct {
 	// Anyone: without a session, too. Such requests change nothing.
 	anyone bool
 	// AtOnce: in the order of arrival, before the next request is read; it must
-	// not wait for the platform. Others run beside each other, and a repetition
-	// gets the answer of the first.
+	// not wait for the platform. A repetition on the same socket has no effect. Others
+	// run beside each other, and a repetition gets the answer of the first.
 	atOnce bool
 	// Known: the platform knows a repetition by its id, so that the answer need not
 	// be remembered here.
@@ -325,6 +325,7 @@ func (h *hub) serve(t *tab, data []byte) {
 		t.answer(r.ID, refused(protocol.UnknownVerb, "no such request"))
 	case t.here == nil && !handler.anyone:
 		t.answer(r.ID, refused(protocol.Denied, "without a session a page can only watch"))
+	case handler.atOnce && t.again(r):
 	case !h.paced(t, r.ID, handler.pace):
 	case handler.atOnce:
 		if a := handler.serve(h.life, t, r); a.T != noAnswer {

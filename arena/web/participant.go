@@ -29,7 +29,8 @@ const (
 	forgetPerson = 2 * time.Minute
 	// stayReady is how long a person is announced to the platform for a request.
 	stayReady = 20 * time.Second
-	// rememberedAnswers is how many answers of a person are remembered.
+	// rememberedAnswers is how many answers of a person are remembered, and how many
+	// requests of a socket that took effect at once.
 	rememberedAnswers = 32
 	// requestsAtOnce is how many requests of a person may wait for the platform, and how
 	// many of a tab that are not the person's: they need no session, or open games.

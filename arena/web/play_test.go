@@ -137,3 +137,37 @@ func TestTurns(t *testing.T) {
 		t.Errorf("a tab that shows all games is told of %d", ann.turns.Count)
 	}
 }
+
+// TestRepetitionOutOfOrder: on a slow connection a page repeats what it has asked for
+// while the answer is under way. That does not undo what it has asked for since.
+func TestRepetitionOutOfOrder(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "hare")
+	gw := startGateway(t, srv, withLadder(), nil)
+	joinBot(t, srv, "hare", protocol.Hello{Games: []protocol.Capability{{Game: "gomoku"}}})
+	ann := openPage(t, gw, human("ann"))
+	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
+	inTurn := func(requests ...Request) {
+		t.Helper()
+		for i := range requests {
+			requests[i].ID = protocol.NewID()
+			ann.want(requests[i])
+		}
+		for _, r := range requests[:len(requests)-1] {
+			ann.put(r)
+		}
+		ann.want(Request{T: "cancel", What: "review"}) // which comes after them
+	}
+	inTurn(Request{T: "close", Game: g}, Request{T: "open", Game: g})
+	ann.move(g, 0, "h8") // and sees it
+
+	on, off := Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, Request{T: "ladder"}
+	inTurn(on, off)
+	if s := gw.participant(human("ann"), "").seekingNow(); s != nil {
+		t.Errorf("on the ladder after leaving it: %+v", s)
+	}
+	inTurn(off, on)
+	if gw.participant(human("ann"), "").seekingNow() == nil {
+		t.Error("off the ladder after joining it")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,6 +87,7 @@ type tab struct {
 	waits  atomic.Bool  // for a game of the ladder
 	heard  atomic.Int64 // when the page said something last, in nanoseconds since 1970
 	turns  []byte       // the latest Turns that was sent; of tellTurns
+	begun  []string     // ids of the latest requests that took effect at once; of read
 
 	inFlight atomic.Int32 // requests that beside serves
 
@@ -260,6 +262,21 @@ func (t *tab) put(key string, data []byte) {
 		t.out.close()
 		t.stop()
 	}
+}
+
+// again reports whether the socket has brought a request before. The answer to the first is
+// under way then, since a socket loses nothing; and to take effect again would undo what
+// the page has asked for in between, as when it closes a game and opens it once more.
+func (t *tab) again(r Request) bool {
+	if r.T == "ping" {
+		return false // they come every second, each with an id of its own
+	}
+	if slices.Contains(t.begun, r.ID) {
+		return true
+	}
+	t.begun = append(t.begun, r.ID)
+	t.begun = slices.Clone(t.begun[max(0, len(t.begun)-rememberedAnswers):])
+	return false
 }
 
 // beside answers a request in a goroutine. If too many of the tab wait already, it
