@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -278,7 +280,25 @@ func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
-	// Small buffers, which are soon full.
+	slow := openNarrow(t, gw)("a")
+	gametest.Eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
+	// Each of these is answered with a state, until the buffers are full.
+	for i := 0; gw.sockets() == 2; i++ {
+		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
+		if slow.Write(t.Context(), websocket.MessageText, []byte(r)) != nil {
+			break
+		}
+		time.Sleep(pause)
+	}
+	gametest.Eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
+	gametest.Eventually(t, "the log's word that "+reason, func() bool { return strings.Contains(log.String(), reason) })
+	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
+	ann.move(g, 0, legal[0])
+}
+
+// openNarrow returns a function that opens a socket from an address, which nobody reads.
+// Its buffers are small, and soon full.
+func openNarrow(t *testing.T, gw *gateway) func(address string) *websocket.Conn {
 	tight := httptest.NewUnstartedServer(gw.http.Config.Handler)
 	tight.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -294,25 +314,53 @@ func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
 		}
 		return c, err
 	}}
-	address := strings.Replace(tight.URL, "http", "ws", 1) + "/ws?address=a"
-	slow, _, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{HTTPClient: &http.Client{Transport: narrow}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.CloseNow()
-	gametest.Eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
-	// Each of these is answered with a state, until the buffers are full.
-	for i := 0; gw.sockets() == 2; i++ {
-		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
-		if slow.Write(t.Context(), websocket.MessageText, []byte(r)) != nil {
-			break
+	return func(address string) *websocket.Conn {
+		t.Helper()
+		url := strings.Replace(tight.URL, "http", "ws", 1) + "/ws?address=" + address
+		conn, _, err := websocket.Dial(t.Context(), url, &websocket.DialOptions{HTTPClient: &http.Client{Transport: narrow}, CompressionMode: websocket.CompressionNoContextTakeover})
+		if err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(pause)
+		t.Cleanup(func() { conn.CloseNow() })
+		return conn
 	}
-	gametest.Eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
-	gametest.Eventually(t, "the log's word that "+reason, func() bool { return strings.Contains(log.String(), reason) })
-	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
-	ann.move(g, 0, legal[0])
+}
+
+// TestNobodyReads: sockets of one address that take nothing hold back no messages to the
+// pages of others, however many they are.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) {
+		h.limits.writing, h.limits.pinging, h.limits.compressed = time.Hour, time.Hour, 2
+		h.compressing = make(chan struct{}, 4)
+	})
+	ann, open := openPage(t, gw, human("ann")), openNarrow(t, gw)
+	for range 6 {
+		open("b")
+	}
+	long := func() string { // and stays long when it is compressed
+		data := make([]byte, outboxBytes/2)
+		for i := range data {
+			data[i] = "0123456789abcdef"[rand.IntN(16)]
+		}
+		return string(data)
+	}
+	gametest.Eventually(t, "the sockets", func() bool { return gw.sockets() == 7 })
+	gw.mu.Lock()
+	all := slices.Collect(maps.Keys(gw.tabs))
+	gw.mu.Unlock()
+	for _, at := range []string{"b", "a"} {
+		for _, x := range all {
+			if x.address == at {
+				x.send("", Notice{T: "notice", Notice: protocol.Notice{Text: long()}})
+			}
+		}
+		gametest.Eventually(t, "the messages begun", func() bool {
+			return !slices.ContainsFunc(all, func(x *tab) bool { x.out.mu.Lock(); defer x.out.mu.Unlock(); return len(x.out.queue) > 0 })
+		})
+	}
+	ann.until("the message", func() bool { return len(ann.notices) == 1 })
 }
 
 // TestSilentPage has a browser that no longer answers pings, as one that lost its

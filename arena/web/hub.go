@@ -48,9 +48,15 @@ type hub struct {
 
 	mu        sync.Mutex
 	tabs      map[*tab]bool
-	addresses map[string]int // sockets by address
+	addresses map[string]*address
 	here      map[protocol.PlayerID]*participant
 	tables    map[protocol.GameID]*table
+}
+
+// address is one from which there are sockets.
+type address struct {
+	sockets     int
+	compressing chan struct{} // see compressors
 }
 
 // handler serves one kind of request.
@@ -78,7 +84,7 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		limits: defaultSocketLimits, ladderInstance: protocol.InstanceID("ladder-" + protocol.NewID()),
 		stillHere: stillHere, callAfter: callAfter, keepSeeking: keepSeeking, challengePace: challengesPerSecond, grace: defaultGrace,
 		compressing: make(chan struct{}, compressors),
-		tabs:        make(map[*tab]bool), addresses: make(map[string]int),
+		tabs:        make(map[*tab]bool), addresses: make(map[string]*address),
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
 	}
 	h.life, h.stop = context.WithCancel(context.Background())
@@ -167,21 +173,28 @@ func (h *hub) disconnect(t *tab) {
 }
 
 // admit counts a socket from an address, unless there are too many.
-func (h *hub) admit(address string) bool {
+func (h *hub) admit(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.life.Err() != nil || h.addresses[address] >= h.limits.perAddress {
+	of := h.addresses[name]
+	if of == nil {
+		of = &address{compressing: make(chan struct{}, h.limits.compressed)}
+	}
+	if h.life.Err() != nil || of.sockets >= h.limits.perAddress {
 		return false
 	}
-	h.addresses[address]++
+	of.sockets++
+	h.addresses[name] = of
 	return true
 }
 
-func (h *hub) release(address string) {
+func (h *hub) release(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.addresses[address]--; h.addresses[address] == 0 {
-		delete(h.addresses, address)
+	if of := h.addresses[name]; of.sockets > 1 {
+		of.sockets--
+	} else {
+		delete(h.addresses, name)
 	}
 }
 

@@ -25,13 +25,14 @@ type socketLimits struct {
 	perSecond  rate.Limit    // messages of a socket; those beyond wait unread
 	burst      int           // of perSecond
 	openGames  int           // games that a socket follows
+	compressed int           // messages to an address that are compressed at a time
 	writing    time.Duration // a message that takes longer to send closes the socket
 	pinging    time.Duration // between two pings; a page that does not answer one in this time is gone
 }
 
 var defaultSocketLimits = socketLimits{
 	perPerson: 32, perAddress: 400, message: 64 << 10, perSecond: 30, burst: 60, openGames: 16,
-	writing: 10 * time.Second, pinging: 10 * time.Second,
+	compressed: compressors / 8, writing: 10 * time.Second, pinging: 10 * time.Second,
 }
 
 // Messages of this size and more are compressed. The window is not kept between
@@ -39,7 +40,9 @@ var defaultSocketLimits = socketLimits{
 const compressFrom = 4 << 10
 
 // compressors bounds how many messages are compressed at a time, as each needs
-// that much memory until its reader has taken it.
+// that much memory until its reader has taken it. Readers that take nothing keep it for
+// as long as writing may last, so that an address gets only some of them: the pages of
+// the others need theirs.
 const compressors = 64
 
 // Close codes that the library does not name.
@@ -89,7 +92,8 @@ type tab struct {
 	turns  []byte       // the latest Turns that was sent; of tellTurns
 	begun  []string     // ids of the latest requests that took effect at once; of read
 
-	inFlight atomic.Int32 // requests that beside serves
+	inFlight    atomic.Int32  // requests that beside serves
+	compressing chan struct{} // of its address
 
 	mu    sync.Mutex
 	games map[protocol.GameID]*table
@@ -112,6 +116,9 @@ func (h *hub) serveSocket(w http.ResponseWriter, r *http.Request, v visitor) {
 	}
 	conn.SetReadLimit(h.limits.message)
 	t := &tab{visitor: v, hub: h, conn: conn, out: newOutbox(), games: make(map[protocol.GameID]*table)}
+	h.mu.Lock()
+	t.compressing = h.addresses[v.address].compressing
+	h.mu.Unlock()
 	t.ctx, t.stop = context.WithCancel(h.life)
 	if !h.spawn(func(context.Context) { t.serve() }) {
 		t.stop()
@@ -201,11 +208,13 @@ func (t *tab) sendNow(data []byte) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, t.hub.limits.writing)
 	defer cancel()
 	if len(data) >= compressFrom {
-		select {
-		case t.hub.compressing <- struct{}{}:
-			defer func() { <-t.hub.compressing }()
-		case <-ctx.Done():
-			return false
+		for _, slots := range []chan struct{}{t.compressing, t.hub.compressing} {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			case <-ctx.Done():
+				return false
+			}
 		}
 	}
 	if err := t.conn.Write(ctx, websocket.MessageText, data); err != nil {
