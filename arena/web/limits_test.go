@@ -164,3 +164,13 @@ func TestSocketsOfOneAddress(t *testing.T) {
 		return strings.Contains(w.Body.String(), "sparring_page_sockets 2\n") && strings.Contains(w.Body.String(), `sparring_page_refusals_total{code="rate-limited"} `)
 	})
 }
+
+// TestLobbyOfStrangers: what visitors without a session do has no lobby sent to all of
+// them.
+func TestLobbyOfStrangers(t *testing.T) {
+	l := newLobbies(nil)
+	l.refresh("")
+	if len(l.changed) > 0 || len(l.wake) > 0 {
+		t.Errorf("refreshed: %v", l.changed)
+	}
+}

@@ -39,8 +39,12 @@ func newLobbies(h *hub) *lobbies {
 	return &lobbies{hub: h, followers: make(map[*tab][]byte), changed: make(map[protocol.PlayerID]bool), wake: make(chan struct{}, 1)}
 }
 
-// refresh has the lobby of a person sent soon.
+// refresh has the lobby of a person sent soon. Visitors without a session share theirs,
+// which is looked at every second: what one of them does changes it for nobody.
 func (l *lobbies) refresh(id protocol.PlayerID) {
+	if id == "" {
+		return
+	}
 	l.mu.Lock()
 	l.changed[id] = true
 	l.mu.Unlock()
