@@ -123,10 +123,10 @@ func (p *participant) negotiate(ctx context.Context, r Request, action protocol.
 	})
 }
 
-// name changes the display name.
+// name changes the display name, as often as a request to /api may.
 func (h *hub) name(ctx context.Context, t *tab, r Request) Answer {
-	if a, ok := allow(t.here.acts, "actions"); !ok {
-		return a
+	if bounded(h.changes, t.ID) != nil {
+		return refused(protocol.RateLimited, "too many changes in a short time")
 	}
 	name, err := cleanName(r.Name)
 	if err != nil {

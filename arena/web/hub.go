@@ -41,6 +41,8 @@ type hub struct {
 	analyses    *analyses // set by New
 	bounds      *bounds   // set by New
 
+	changes *limiter[protocol.PlayerID] // of accounts; set by New
+
 	life context.Context // ends when the gateway stops
 	stop context.CancelFunc
 	busy sync.Mutex     // held while something is added to wg

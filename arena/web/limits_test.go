@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/arenatest"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -163,6 +164,19 @@ func TestSocketsOfOneAddress(t *testing.T) {
 		h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return strings.Contains(w.Body.String(), "sparring_page_sockets 2\n") && strings.Contains(w.Body.String(), `sparring_page_refusals_total{code="rate-limited"} `)
 	})
+}
+
+// TestNamesBySocket: a person changes its name through a socket as rarely as by a
+// request to /api.
+func TestNamesBySocket(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.changes = newLimiter[protocol.PlayerID](Rate{PerMinute: 0.001, Burst: 2}) })
+	register(t, gw, human("ann"))
+	ann := openPage(t, gw, human("ann"))
+	ann.want(Request{T: "name", Name: "Ann"})
+	ann.want(Request{T: "name", Name: "Anna"})
+	ann.refuse(Request{T: "name", Name: "Anne"}, protocol.RateLimited)
 }
 
 // TestLobbyOfStrangers: what visitors without a session do has no lobby sent to all of

@@ -85,6 +85,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 	s.hub.bounds = newBounds(cfg.Limits)
 	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches))
 	s.limits = newLimits(cfg.Limits)
+	s.hub.changes = s.limits.changes
 	a.AddCheck(s.health)
 	s.mux = http.NewServeMux()
 	for pattern, h := range s.routes() {
