@@ -37,6 +37,9 @@ func (a *Arena) Heartbeat() time.Duration { return a.cfg.Heartbeat }
 // first.
 func (a *Arena) Running() []protocol.Event { return a.index.running() }
 
+// CountRunning returns how many games are running. It is much cheaper than Running.
+func (a *Arena) CountRunning() int { return a.index.countRunning() }
+
 // RunningOf returns the last entries of the logs of a player's running games,
 // oldest game first.
 func (a *Arena) RunningOf(p protocol.PlayerID) []protocol.Event { return a.index.runningOf(p) }

@@ -137,7 +137,7 @@ func (h *hub) unfollowLobby(t *tab) {
 
 // commonLobby returns what everybody sees.
 func (h *hub) commonLobby() Lobby {
-	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: len(h.arena.Running()), Ladder: h.commonLadder()}
+	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
 }
 
 // opponents returns the bots that take people, an entry for each game.
