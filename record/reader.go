@@ -93,17 +93,24 @@ func File(path string) iter.Seq2[*Record, error] {
 			return
 		}
 		defer f.Close()
-		var in io.Reader = f
-		if strings.HasSuffix(path, compressedExt) {
-			z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+		Read(path, f)(yield)
+	}
+}
+
+// Read yields the records of an open file as [File] does, once. Its name is for errors, and
+// ends in ".jsonl.zst" if the file is compressed.
+func Read(name string, in io.Reader) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		if strings.HasSuffix(name, compressedExt) {
+			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
 			if err != nil {
-				yield(nil, &DamagedError{File: path, Line: 1, Err: err})
+				yield(nil, &DamagedError{File: name, Line: 1, Err: err})
 				return
 			}
 			defer z.Close()
 			in = z
 		}
-		lines(path, in, yield)
+		lines(name, in, yield)
 	}
 }
 

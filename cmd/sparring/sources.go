@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -20,7 +21,7 @@ import (
 const aSource = `A SOURCE is a data directory or another folder of records, a file of records, the
 result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
 
-// gamesIn iterates over the games of a source, see aSource. The options are for
+// gamesIn iterates over the games of a source, see aSource, once. The options are for
 // files of other programs.
 func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error], error) {
 	info, err := os.Stat(path)
@@ -37,28 +38,27 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	head := make([]byte, 2)
-	n, err := io.ReadFull(f, head)
+	in := bufio.NewReader(f) // a pipe gives its beginning only once
+	head, err := in.Peek(2)
+	if len(head) == 0 || err != nil && !errors.Is(err, io.EOF) {
+		f.Close() // nothing was written
+	}
 	switch {
-	case n == 0 && errors.Is(err, io.EOF) && strings.HasSuffix(path, ".jsonl"):
+	case len(head) == 0 && errors.Is(err, io.EOF) && strings.HasSuffix(path, ".jsonl"):
 		return func(func(*record.Record, error) bool) {}, nil // nothing was written yet
-	case n == 0 && errors.Is(err, io.EOF):
+	case len(head) == 0 && errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: the file is empty", path)
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, err
 	}
-	if strings.HasSuffix(path, ".zst") || bytes.Equal(head, []byte(`{"`)) { // ccgc begins with {[ or {{
-		return record.File(path), nil
-	}
+	ours := strings.HasSuffix(path, ".zst") || string(head) == `{"` // ccgc begins with {[ or {{
 	return func(yield func(*record.Record, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(nil, err)
+		defer f.Close()
+		if ours {
+			record.Read(path, in)(yield)
 			return
 		}
-		defer f.Close()
-		for r, err := range interchange.Import(f, o) {
+		for r, err := range interchange.Import(in, o) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", path, err)
 			}
@@ -165,8 +165,12 @@ func holdsGames(path string) bool {
 // isMatch reports whether a file is the result file of a match.
 func isMatch(path string) bool { return bytes.HasPrefix(headOf(path), []byte(record.TermsPrefix)) }
 
-// headOf returns the beginning of a file, nothing of one that can't be read.
+// headOf returns the beginning of a file, nothing of one that can't be read. A pipe is not
+// read: it would be waited for.
 func headOf(path string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil

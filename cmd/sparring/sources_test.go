@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"sparring/record/format"
 )
 
 // TestCheckOutput: what a file can't be written to is refused before the work; nothing
@@ -73,6 +76,47 @@ func TestCheckAnnotated(t *testing.T) {
 		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", name, err, says)
 		}
+	}
+}
+
+// TestGamesFromAPipe: of the games that another program sends, as in <(zcat games.gz), the
+// first is read like the others, whatever the form.
+func TestGamesFromAPipe(t *testing.T) {
+	const game = `{"v":1,"id":"ID","game":"gomoku","rules":"gomoku/freestyle-15","clock":"unlimited","rated":false,` +
+		`"seats":[{"player":"a"},{"player":"b"}],"result":"none","source":{"by":"match"},"plies":[]}` + "\n"
+	for name, text := range map[string]string{
+		"records": strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
+		"sgf":     "(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15];B[gg])",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+			if _, err := os.Stat(path); err != nil {
+				t.Skip(err)
+			}
+			if _, err := w.WriteString(text); err != nil { // it fits into the pipe
+				t.Fatal(err)
+			}
+			w.Close()
+			games, err := gamesIn(path, format.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, err := range games {
+				if err != nil {
+					t.Error(err)
+				}
+				n++
+			}
+			if n != 2 {
+				t.Errorf("%d games, want 2", n)
+			}
+		})
 	}
 }
 
