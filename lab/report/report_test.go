@@ -184,6 +184,20 @@ func TestLossesFromTheRecord(t *testing.T) {
 }
 
 // TestWorst: the worst moves come with the better line, from a search or a review.
+// TestTimeLeftUnknown: a file of another program may have the clock and the time of each
+// move, but not what was left.
+func TestTimeLeftUnknown(t *testing.T) {
+	games := pairsOf(elo.Pairs{0, 0, 1, 0, 0})
+	for _, r := range games {
+		for i := range r.Plies {
+			r.Plies[i].LeftMS = 0
+		}
+	}
+	if play := tableOf(t, pageOf(t, games, Options{}), "play"); play[0][2] != "0.9 s" || play[0][3] != "–" {
+		t.Errorf("times %v, want no least time left", play[0])
+	}
+}
+
 func TestWorst(t *testing.T) {
 	games := []*record.Record{gameOf("g1", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05)}
 	asked := 0

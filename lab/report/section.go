@@ -113,6 +113,12 @@ func busiest(games []*played) map[string]bool {
 
 // count adds the moves of a game to what is told of its players.
 func (s *section) count(g *played, at [2]int) {
+	var clocked [2]bool // the record has what was left; files of other programs may have the time used alone
+	for _, ply := range g.rec.Plies {
+		if ply.Seat <= game.Second && ply.LeftMS > 0 {
+			clocked[ply.Seat] = true
+		}
+	}
 	for i, ply := range g.rec.Plies {
 		if ply.Seat > game.Second {
 			continue
@@ -123,7 +129,7 @@ func (s *section) count(g *played, at [2]int) {
 		}
 		p.longest = max(p.longest, ply.UsedMS)
 		if c := g.rec.ClockOf(ply.Seat); c.Kind == clock.SuddenDeath || c.Kind == clock.Fischer {
-			if ply.UsedMS+ply.LeftMS > 0 && (p.least < 0 || ply.LeftMS < p.least) {
+			if clocked[ply.Seat] && ply.UsedMS+ply.LeftMS > 0 && (p.least < 0 || ply.LeftMS < p.least) {
 				p.least = ply.LeftMS
 			}
 		}
