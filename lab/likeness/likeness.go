@@ -183,7 +183,7 @@ func (f *fit) add(r *record.Record, levels LevelElo) {
 			f.elo, f.fixed = append(f.elo, math.NaN()), append(f.fixed, false)
 		}
 		at[seat] = n
-		if set := s.Settings; set != nil && set.Level > 0 && !f.fixed[n] {
+		if set := s.Settings; set != nil && set.Level > 0 && isMeasured(set) && !f.fixed[n] {
 			if e, _, ok := levels(r.Game, set.Level); ok {
 				f.elo[n], f.fixed[n] = e, true
 			}
@@ -198,6 +198,10 @@ func (f *fit) add(r *record.Record, levels LevelElo) {
 	}
 	f.meetings = append(f.meetings, m)
 }
+
+// isMeasured reports whether a level played with the limits by which it was measured: with
+// tighter ones, as in self:level=6,nodes=100, its record has limits but no Elo.
+func isMeasured(s *record.Settings) bool { return s.Elo != nil || s.Nodes == 0 && s.Depth == 0 }
 
 // connected reports whether a chain of games connects a player with a fixed one.
 func (f *fit) connected(me int) bool {

@@ -63,6 +63,22 @@ func TestStrength(t *testing.T) {
 	}
 }
 
+// TestWeakenedLevel: a level with a tighter limit than its own has not the strength that was
+// measured, and is no place on the scale.
+func TestWeakenedLevel(t *testing.T) {
+	for elo, rated := range map[*float64]bool{nil: false, new(float64): true} {
+		var games []*record.Record
+		for n := range 10 {
+			r := played(n, "a", "level", [2]int{0, 5}, game.FirstWins, "h2e2", "h9g7")
+			r.Seats[1].Settings.Nodes, r.Seats[1].Settings.Elo = 100, elo
+			games = append(games, r)
+		}
+		if l, err := Of(games, "xiangqi", "a", scale, 10); err != nil || l.Rated != rated {
+			t.Errorf("rated %t, want %t (%v)", l.Rated, rated, err)
+		}
+	}
+}
+
 // TestOpenings: the openings are the player's own moves, as often as it played them,
 // lost games included, and without those with which a match began.
 func TestOpenings(t *testing.T) {

@@ -121,10 +121,10 @@ func (g *Game) describe(seat game.Seat, d engine.Description, l Limit) {
 	s := record.SettingsOf(e)
 	s.OwnTable = true
 	if l.Nodes > 0 && (s.Nodes == 0 || l.Nodes < s.Nodes) {
-		s.Nodes = l.Nodes
+		s.Nodes, s.Elo = l.Nodes, nil // a level was measured without it
 	}
 	if l.Depth > 0 && (s.Depth == 0 || l.Depth < s.Depth) {
-		s.Depth = l.Depth
+		s.Depth, s.Elo = l.Depth, nil
 	}
 	g.Seats[seat].Settings, g.Seats[seat].Build = s, e.String()
 }

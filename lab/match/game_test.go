@@ -303,3 +303,16 @@ func TestErrorsEndTheMatch(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestWeakenedLevel: a level was measured by its own limits, so under a tighter one of the
+// match its record has no strength.
+func TestWeakenedLevel(t *testing.T) {
+	elo := 500.0
+	for limit, measured := range map[Limit]bool{{}: true, {Nodes: 5000}: true, {Nodes: 100}: false, {Depth: 2}: false} {
+		var g Game
+		g.describe(game.First, engine.Description{Level: 6, Nodes: 3500, Elo: &elo}, limit)
+		if got := g.Seats[game.First].Settings; (got.Elo != nil) != measured || got.Level != 6 {
+			t.Errorf("%s: %+v", limit, got)
+		}
+	}
+}

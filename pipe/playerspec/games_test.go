@@ -145,7 +145,7 @@ func TestDescribe(t *testing.T) {
 	for spec, want := range map[string]engine.Description{
 		"self":                   {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
 		"self:level=3":           {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, EloError: 25, Nodes: third.Nodes, HashMB: 1, Threads: 1, Reproducible: true},
-		"self:level=3,nodes=500": {Name: "sparring", Build: engine.Build(), Level: 3, Elo: &elo, EloError: 25, Nodes: 500, HashMB: 1, Threads: 1, Reproducible: true},
+		"self:level=3,nodes=500": {Name: "sparring", Build: engine.Build(), Level: 3, Nodes: 500, HashMB: 1, Threads: 1, Reproducible: true},
 		"self:book=" + path + ",nodes=600,depth=4": {Name: "sparring", Build: engine.Build(), Nodes: 600, Depth: 4, HashMB: 1, Threads: 1, Book: path, Reproducible: true},
 		"self:book=none":             {Name: "sparring", Build: engine.Build(), HashMB: 1, Threads: 1, Reproducible: true},
 		program(external.UCI, 700):   {Name: "Sparring " + build, Nodes: 700, HashMB: 1, Threads: two},

@@ -310,9 +310,11 @@ func (g specifiedGame) Describe() engine.Description {
 		s.Outside, silent.Log = &silent, "" // does not change the play
 	}
 	d.Spec, d.Level = s.String(), s.Level
-	limits := s.within(search.Limits{Nodes: d.Nodes, Depth: d.Depth})
+	own := search.Limits{Nodes: d.Nodes, Depth: d.Depth}
+	limits := s.within(own)
 	d.Nodes, d.Depth = limits.Nodes, limits.Depth
-	if rules := g.Options().Rules; s.Level > 0 && g.s.elo != nil && rules != nil {
+	asMeasured := limits.Nodes == own.Nodes && limits.Depth == own.Depth
+	if rules := g.Options().Rules; s.Level > 0 && asMeasured && g.s.elo != nil && rules != nil {
 		if elo, plusMinus, ok := g.s.elo(rules.Game, s.Level); ok {
 			d.Elo, d.EloError = &elo, plusMinus
 		}
