@@ -74,17 +74,35 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 		return nil, &usageError{err}
 	}
 	a.server = nc.ConnectedUrlRedacted()
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%s: not all records were read within %v", a.server, readTime))
-	defer cancel()
-	games, err := gather(arena.Records(ctx, nc, subjects), c.ErrOrStderr())
+	games, err := gather(untilSilent(ctx, a.server, func(ctx context.Context) iter.Seq2[*record.Record, error] { return arena.Records(ctx, nc, subjects) }), c.ErrOrStderr())
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	return games, err
 }
 
-// readTime is how long reading a platform's records may take.
+// readTime is how long none of a platform's records may come while they are read. There may
+// be millions, so that how long all of them take says nothing.
 const readTime = time.Minute
+
+// untilSilent yields what read yields from a server, and an error if nothing comes for
+// readTime.
+func untilSilent(ctx context.Context, server string, read func(context.Context) iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		silent := time.AfterFunc(readTime, func() { cancel(fmt.Errorf("%s: no record came for %v, before the last one", server, readTime)) })
+		defer silent.Stop()
+		for r, err := range read(ctx) {
+			if silent.Reset(readTime); !yield(r, err) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			yield(nil, context.Cause(ctx))
+		}
+	}
+}
 
 // find returns the record of a game in the sources, or without any in the archive.
 func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
