@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -278,10 +279,13 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 			return err
 		}
 	}
-	failed := rep.Count(conformance.Fail)
-	fmt.Fprintf(show, "%s: %d passed, %d failed, %d not tried\n", cmp.Or(rep.Program, rep.Side), rep.Count(conformance.Pass), failed, rep.Count(conformance.NotTried))
-	if failed > 0 {
+	passed, failed := rep.Count(conformance.Pass), rep.Count(conformance.Fail)
+	fmt.Fprintf(show, "%s: %d passed, %d failed, %d not tried\n", cmp.Or(rep.Program, rep.Side), passed, failed, rep.Count(conformance.NotTried))
+	switch {
+	case failed > 0:
 		return outcome(exitFaulty)
+	case passed == 0: // the program may have died after its hello
+		return errors.New("no scenario could be run")
 	}
 	return nil
 }
