@@ -9,12 +9,14 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -223,6 +225,38 @@ func TestReach(t *testing.T) {
 	if len(r.lapses) != 1 {
 		t.Errorf("%d lapses are remembered, want the last one", len(r.lapses))
 	}
+}
+
+// A referee that a busy machine kept from looking for a while charges nobody for all the
+// lapses since, not only for the last one.
+func TestEveryLapseIsUncharged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		o := livegame.Opening{Game: "g1", Terms: small(t, "60")}
+		o.Holders[0], o.Holders[1] = protocol.Holder{Player: "ann", Instance: "a1"}, protocol.Holder{Player: "bob", Instance: "b1"}
+		live, _, refused := livegame.New(o, livegame.DefaultPolicy(), start)
+		if refused != nil {
+			t.Fatal(refused)
+		}
+		live.Commit(1, start)
+		r := &referee{a: &Arena{cfg: quick(), reach: &reach{until: start}}, game: live, uncharged: start}
+		for range 4 { // an answer after 0.3 s, and one soon after it
+			time.Sleep(300 * time.Millisecond)
+			r.a.reach.answered(time.Now(), time.Now())
+			time.Sleep(200 * time.Millisecond)
+			r.a.reach.answered(time.Now(), time.Now())
+		}
+		for range 2 { // the second time changes nothing
+			r.checkLapse()
+		}
+		if left := live.Snapshot(time.Now()).Clocks.Seats[0].LeftMS; left != 60_000-4*200 {
+			t.Errorf("%d ms are left, want %d", left, 60_000-4*200)
+		}
+		time.Sleep(400 * time.Millisecond) // one is under way
+		if r.checkLapse(); r.uncharged != time.Now() {
+			t.Errorf("uncharged up to %v ago", time.Since(r.uncharged))
+		}
+	})
 }
 
 // Shortly after a lapse a silence is forgiven, until it has lasted very long.

@@ -138,6 +138,21 @@ func (r *reach) lapsed(since, now time.Time) bool {
 	return l.to.After(since) && l.to.Sub(l.from) >= longLapse
 }
 
+// since returns the lapses that ended after a time, oldest first, with the one under way.
+func (r *reach) since(at, now time.Time) (all []lapse) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lapses {
+		if l.to.After(at) {
+			all = append(all, l)
+		}
+	}
+	if now.Sub(r.until) >= minLapse && now.After(at) {
+		all = append(all, lapse{r.until, now})
+	}
+	return all
+}
+
 // lapse returns the lapse under way, or the last one.
 func (r *reach) lapse(now time.Time) lapse {
 	r.mu.Lock()

@@ -136,15 +136,18 @@ func (r *referee) checkLapse() {
 			r.seatSince[seat] = l.to
 		}
 	}
-	from := l.from
-	if from.Before(r.uncharged) {
-		from = r.uncharged
-	}
-	if !from.Before(l.to) || r.game.Over() {
+	if !r.uncharged.Before(l.to) || r.game.Over() {
 		return
 	}
-	r.uncharged = l.to
-	r.game.Uncharge(from, l.to)
+	// A busy process may have had several since it was here last.
+	for _, one := range r.a.reach.since(r.uncharged, now) {
+		from := one.from
+		if from.Before(r.uncharged) {
+			from = r.uncharged
+		}
+		r.game.Uncharge(from, one.to)
+		r.uncharged = one.to
+	}
 	if !long || !r.halted.Before(l.from) {
 		return
 	}
