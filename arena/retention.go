@@ -31,12 +31,14 @@ type Keep struct {
 // games that end. A log goes as a whole, after its record was stored; a record goes
 // after it was rated.
 type retention struct {
-	store *store
-	keep  Keep
-	rated func() uint64 // the last record that was rated
-	log   zerolog.Logger
-	steps int    // entries of logs that a run looks at, since those of running games stay
-	from  uint64 // the entry of a log that the next run begins with; 0 is the first
+	store    *store
+	keep     Keep
+	rated    func() uint64 // the last record that was rated
+	log      zerolog.Logger
+	steps    int    // entries of logs that a run looks at, since those of running games stay
+	removals int    // logs that a run removes at most
+	from     uint64 // the entry of a log that the next run begins with; 0 is the first
+	more     bool   // the last run has left logs that are to be removed
 }
 
 // retain removes what is not kept, until ctx ends. Any arena may: a removal twice is one.
@@ -44,7 +46,12 @@ func (a *Arena) retain(ctx context.Context) {
 	if a.cfg.Keep.Logs.None() && a.cfg.Keep.Records.None() {
 		return
 	}
-	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: mostSteps}
+	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: mostSteps, removals: mostRemovals}
+	r.run(ctx)
+}
+
+// run announces and removes until ctx ends.
+func (r *retention) run(ctx context.Context) {
 	said := false
 	for ctx.Err() == nil {
 		var err error
@@ -57,10 +64,14 @@ func (a *Arena) retain(ctx context.Context) {
 		if said && ctx.Err() == nil {
 			err = r.remove(ctx)
 		}
-		if err != nil && ctx.Err() == nil {
-			a.log.Warn().Err(err).Msg("old games not removed; trying again")
+		wait := r.keep.Every
+		switch {
+		case err == nil && r.more: // or a platform with more games would never catch up
+			wait = removalRest
+		case err != nil && ctx.Err() == nil:
+			r.log.Warn().Err(err).Msg("old games not removed; trying again")
 		}
-		rest(ctx, r.keep.Every)
+		rest(ctx, wait)
 	}
 }
 
@@ -147,7 +158,7 @@ const (
 // would stop removal for good.
 func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 	b := r.keep.Logs
-	if b.None() {
+	if r.more = false; b.None() {
 		return 0, nil
 	}
 	state, err := info(ctx, r.store.games)
@@ -160,7 +171,7 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 			r.from = 0
 			return n, nil
 		}
-		if n == mostRemovals || steps == r.steps {
+		if r.more = n == r.removals; r.more || steps == r.steps {
 			return n, nil
 		}
 		msg, err := next(ctx, r.store.games, max(r.from, 1), r.store.subjects.Logs())

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -69,7 +70,7 @@ func TestRetention(t *testing.T) {
 		return all
 	}
 	state := func(bound func(record.Bounds) record.Bounds) *retention {
-		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: mostSteps}
+		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: mostSteps, removals: mostRemovals}
 	}
 	step := func(what string, r *retention, wantLogs string, wantRecords uint64) {
 		t.Helper()
@@ -126,6 +127,28 @@ func TestRetention(t *testing.T) {
 	step("a new game", state(age(time.Hour)), "0 1 ", 1)
 }
 
+// Where more logs are to go than a run removes, the next run does not wait: games end faster
+// than that on a busy platform.
+func TestRetentionCatchesUp(t *testing.T) {
+	t.Parallel()
+	a := prepareArenaLog(t, arenatest.StartServer(t, ""), steady(), zerolog.Nop())
+	endedLogs(t, a.store, 7, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &retention{store: a.store, keep: removing(1), log: zerolog.Nop(), steps: mostSteps, removals: 2}
+	r.keep.Every = 2 * patience
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.run(ctx)
+	}()
+	gametest.Eventually(t, "all logs are gone", func() bool {
+		games, _ := logsLeft(t, a.store)
+		return games == 0
+	})
+	cancel()
+	<-done
+}
+
 // A run that looks at fewer entries than the running games in front have goes on where the
 // last one stopped, and begins anew when it has seen all.
 func TestRetentionBehindRunningGames(t *testing.T) {
@@ -136,7 +159,7 @@ func TestRetentionBehindRunningGames(t *testing.T) {
 		begun(t, a.store, protocol.GameID(fmt.Sprintf("running-%d", i)), small(t, "600+6"), 2)
 	}
 	endedLogs(t, a.store, 3, 10)
-	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4}
+	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4, removals: mostRemovals}
 	run := func(times int) {
 		t.Helper()
 		for range times {
