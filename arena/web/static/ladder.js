@@ -25,7 +25,7 @@ let wish = null;
 let confirmed = false; // this socket's gateway knows that this tab waits
 let asking = false;
 let left = ""; // since of the wish that was left here
-let alive = Date.now(); // when the scripts ran last
+let alive = 0; // the server's time when the scripts ran last and the gateway was there: the clock of this device may be set meanwhile
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -35,7 +35,8 @@ export function follow(p) {
 	page = p;
 	try {
 		const kept = JSON.parse(sessionStorage.getItem(key) ?? "null");
-		if (kept?.terms && Date.now() - kept.alive < longest) wish = { terms: kept.terms, since: kept.since };
+		if (kept?.terms) wish = { terms: kept.terms, since: kept.since };
+		alive = Number(kept?.alive) || 0;
 	} catch {
 		// No storage, or not ours.
 	}
@@ -69,6 +70,7 @@ function changed() {
 
 /** @param {typeof wish} to */
 function set(to) {
+	if (to) alive = page.socket.time.now();
 	wish = to;
 	keep();
 	changed();
@@ -85,13 +87,16 @@ function keep() {
 }
 
 function tick() {
-	const gone = Date.now() - alive;
-	alive = Date.now();
-	if (wish && gone > longest) away();
-	else if (wish) keep();
+	if (!wish || page.socket.state !== "connected") return;
+	if (gone()) return away();
+	alive = page.socket.time.now();
+	keep();
 }
 
-/** away ends the wish of a page that was frozen, as in a pocket: nobody who opens it hours later expects a game at once. */
+/** gone reports whether this page was away for too long, now that the server's time is known again. */
+const gone = () => page.socket.time.now() - alive > longest;
+
+/** away ends the wish of a page that was frozen, as in a pocket, or without a connection: nobody who opens it hours later expects a game at once. */
 function away() {
 	left = wish?.since ?? left;
 	set(null);
@@ -107,13 +112,13 @@ function hear(seeking) {
 		if (other) confirmed = false;
 		set(seeking);
 		if (!confirmed) void assert();
-	} else if (wish && confirmed) set(null);
+	} else if (wish && confirmed) gone() ? away() : set(null);
 }
 
 /** assert asks the gateway to go on waiting. */
 async function assert() {
 	if (!wish || asking) return;
-	if (Date.now() - alive > longest) return away();
+	if (gone()) return away();
 	asking = true;
 	const asked = wish, answer = await page.socket.send({ t: "ladder", on: true, terms: asked.terms, ...(asked.since && { since: asked.since }) });
 	asking = false;
@@ -137,7 +142,6 @@ function refuse(answer) {
 export async function seek(terms) {
 	if (wish && wish.terms.rules === terms.rules && wish.terms.clock === terms.clock) return;
 	await page.session();
-	alive = Date.now();
 	confirmed = false;
 	set({ terms, since: "" });
 	say(t("ladder.waiting"));

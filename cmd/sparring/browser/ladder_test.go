@@ -85,6 +85,11 @@ func TestLadder(t *testing.T) {
 	}
 	since := eval[string](ann.tab, `JSON.parse(sessionStorage.ladder).since`)
 	ann.picture("ladder-waiting")
+	eval[any](ann.tab, `void (Date.now = (f => () => f() + 3600e3)(Date.now), window.before = sessionStorage.ladder)`)
+	ann.await(`sessionStorage.ladder !== before`)
+	if !ann.sees(waits) {
+		t.Error("who sets the clock of a phone leaves the ladder")
+	}
 
 	ann.open("/") // as reloading
 	ann.see(waits)
@@ -161,6 +166,13 @@ func TestLadder(t *testing.T) {
 	two.tap(act("yes-resign"))
 	ann.see(`[data-rated]`)
 	ann.picture("ladder-again")
+
+	ann.open("/rules/gomoku")
+	eval[any](ann.tab, `void (sessionStorage.ladder = JSON.stringify({alive: Date.now() - 180e3, since: new Date(Date.now() - 300e3).toISOString(),
+		terms: {game: "gomoku", rules: "gomoku/freestyle-15", clock: "1800+20", rated: true}}))`)
+	ann.open("/") // after three minutes
+	ann.await(`/left the ladder/.test(document.querySelector("[data-note]")?.textContent)`)
+	ann.see(act("ladder"))
 }
 
 // TestNoLadder: without a ladder there is no button for it.
