@@ -10,11 +10,12 @@ export let lang = "en";
 /**
  * load fetches the dictionary of a language.
  * @param {"en"|"zh"} language
+ * @returns {Promise<Record<string, string>>}
  */
 export async function load(language) {
-	const answer = await fetch(new URL(`./${language}.json`, import.meta.url));
+	const answer = await fetch(new URL(`./${language}.json`, import.meta.url), { signal: AbortSignal.timeout(20000) });
 	if (!answer.ok) throw new Error(`${language}.json: ${answer.status}`);
-	use(language, await answer.json());
+	return answer.json();
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { fill, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
-import { load, preferred, t } from "./i18n.js";
+import { load, preferred, t, use } from "./i18n.js";
 import { apply, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 
@@ -14,6 +14,7 @@ const root = document.documentElement;
 const main = /** @type {HTMLElement} */ (document.getElementById("app"));
 const socket = new Socket();
 const guestWithin = 20000; // milliseconds that making a guest may take
+const again = 2000; // milliseconds before a dictionary is asked for again that could not be loaded
 
 /** @type {Screen|null} */
 let screen = null;
@@ -70,6 +71,22 @@ async function go(path, replace) {
 	if (await turnTo(path, () => history[replace ? "replaceState" : "pushState"](null, "", path))) main.focus({ preventScroll: true });
 }
 
+let speaks = ""; // the language that the page has, or soon will
+
+/** speak makes a language that of the page, as soon as its dictionary can be loaded; false if another one was chosen meanwhile. @param {"en"|"zh"} language */
+async function speak(language) {
+	speaks = language;
+	for (;;) {
+		const words = await load(language).catch(() => null);
+		if (speaks !== language) return false;
+		if (words) {
+			use(language, words);
+			return true;
+		}
+		await new Promise((done) => setTimeout(done, again));
+	}
+}
+
 /** connect starts the socket, once: the pages that the server writes need it only for the news of a person. */
 function connect() {
 	if (!connected) socket.start();
@@ -101,6 +118,7 @@ async function turnTo(path, arrive) {
 		if (visit !== visits) return;
 		failed = true;
 		note(t("error.unavailable"));
+		if (!screen) retry();
 		return false;
 	}
 	if (visit !== visits) return;
@@ -119,6 +137,16 @@ async function turnTo(path, arrive) {
 	screen = open();
 	void news?.then((m) => m.show(t));
 	return true;
+}
+
+/** retry says that there is nothing to show, unless the server has written it, and loads the page anew once a lost connection is back. */
+function retry() {
+	if (!main.querySelector("article")) fill(main, h("p", null, t("error.unavailable")));
+	let gone = socket.state === "lost";
+	socket.on("status", (state) => {
+		if (gone && state === "connected" && !screen) location.reload();
+		gone ||= state === "lost";
+	});
 }
 
 /** @type {Promise<typeof import("./news.js")>|undefined} */
@@ -240,9 +268,7 @@ async function boot() {
 	});
 	socket.on("notice", (n) => n.kind === "started" && tell(n));
 	if (person() || routes.some(([form]) => form.test(location.pathname))) connect();
-	const language = () => (settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
-	let speaks = language();
-	await load(speaks);
+	await speak(settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
 	head();
 	socket.on("status", announce);
 	try {
@@ -259,9 +285,7 @@ async function boot() {
 	setInterval(refresh, 5000);
 	onchange(async () => {
 		const wanted = settings.language === "auto" ? preferred() : settings.language;
-		if (wanted === speaks) return;
-		speaks = wanted;
-		await load(wanted);
+		if (wanted === speaks || !(await speak(wanted))) return;
 		head();
 		if (!(await show())) location.reload(); // the server writes this page in the new language
 	});

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game/gametest"
@@ -314,6 +316,45 @@ func (p *tab) heard(text string) {
 
 // unavailable is what the page says when something could not be done.
 const unavailable = "The server can't do that right now. Try again in a moment."
+
+// notes is an expression: whether the page shows a note.
+func notes(text string) string {
+	return `document.querySelector("[data-note]")?.textContent === ` + quote(text)
+}
+
+// blocked are addresses that the browser does not load.
+type blocked struct {
+	URLs []string `json:"urls"`
+}
+
+// block is the command of Debian's chromium. Later versions have network.SetBlockedURLs.
+var block = cdp.Command[blocked, cdp.Empty]{Method: "Network.setBlockedURLs"}
+
+// TestLoadedInPieces: a page whose dictionary or whose screen could not be loaded, because
+// the connection was lost meanwhile, shows what is missing once it is back.
+func TestLoadedInPieces(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "commuter", phone, network.at)
+	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
+	for _, missing := range []string{"en.json", "start.js"} {
+		call(p.tab, block, blocked{[]string{"*/" + missing}})
+		p.open("/")
+		if missing == "start.js" {
+			p.await(`document.querySelector("main").textContent === ` + quote(unavailable))
+		}
+		p.connected()
+		if p.sees(act("play")) {
+			t.Fatalf("%s is not missed", missing)
+		}
+		network.setCut(true)
+		p.await(state + ` === "lost"`)
+		call(p.tab, block, blocked{[]string{}})
+		network.setCut(false)
+		p.see(act("play"))
+	}
+}
 
 // TestSpokenConnection: the loss of the connection is told, and that it is back.
 func TestSpokenConnection(t *testing.T) {
