@@ -38,6 +38,7 @@ export function typed(view, text) {
 export class Sheet {
 	/** @type {Set<string>} chat messages that are shown: a new socket tells the latest again */
 	#heard = new Set();
+	#saying = false; // what was written is on its way
 
 	/**
 	 * @param {import("./types.js").Translate} t
@@ -99,8 +100,11 @@ export class Sheet {
 	async #talk(e) {
 		e.preventDefault();
 		const text = this.words.value.trim();
-		if (!text || !(await this.game.say(text))) return;
-		this.words.value = "";
+		if (!text || this.#saying) return;
+		this.#saying = true;
+		const said = await this.game.say(text);
+		this.#saying = false;
+		if (said && this.words.value.trim() === text) this.words.value = ""; // else it is the next message
 	}
 
 	/** chat adds what a player has said, once, where it belongs by its time: after a pause the connection brings it in any order. @param {State|null} state @param {import("./types.js").Notice} said @param {boolean} earlier before the page was opened */
