@@ -321,7 +321,8 @@ class Game {
 			this.#at = this.#past = null;
 		} else {
 			const view = await this.positions?.view(s.moves.slice(0, ply));
-			if (!view || turn !== this.#asked || this.#closed) return;
+			if (turn !== this.#asked || this.#closed) return;
+			if (!view) return quietly ? undefined : note(this.t("error.unavailable"));
 			this.#at = ply;
 			this.#past = view;
 		}
@@ -430,7 +431,7 @@ class Game {
 		if (!s || this.board?.may !== "move") return false;
 		const move = typed(s.view, text) || (await this.positions?.typed(s.moves, text));
 		if (move) void this.#decided(move);
-		else note(this.t("game.no_such_move", { text }));
+		else note(this.t(move === null ? "error.unavailable" : "game.no_such_move", { text }));
 		return !!move;
 	}
 

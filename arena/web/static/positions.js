@@ -6,6 +6,8 @@ import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").View} View */
 
+const within = 10000; // milliseconds that an answer may take: on a connection that has died none comes
+
 /** Positions asks the server for views and keeps them. */
 export class Positions {
 	/** @type {Map<string, Promise<View|null>>} */
@@ -41,9 +43,9 @@ export class Positions {
 		return this.#ask({ moves, touched }).then((a) => a.why, () => "");
 	}
 
-	/** typed is the move that a text names in any notation of the game, "" for none. @param {string[]} moves @param {string} text @returns {Promise<string>} */
+	/** typed is the move that a text names in any notation of the game, "" for none; null without a connection. @param {string[]} moves @param {string} text @returns {Promise<string|null>} */
 	typed(moves, text) {
-		return this.#ask({ moves, typed: text }).then((a) => a.last ?? "", () => "");
+		return this.#ask({ moves, typed: text }).then((a) => a.last ?? "", (e) => (e.refused ? "" : null));
 	}
 
 	/** names writes the moves of a line that follows some moves. @param {string[]} moves @param {string[]} line @param {import("./types.js").Translate} t */
@@ -56,8 +58,8 @@ export class Positions {
 	/** @param {object} more */
 	async #ask(more) {
 		const body = JSON.stringify({ rules: this.terms.rules, position: this.terms.position, ...more });
-		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-		if (!answer.ok) throw new Error(`position: ${answer.status}`);
+		const answer = await fetch("/api/position", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(within) });
+		if (!answer.ok) throw Object.assign(new Error(`position: ${answer.status}`), { refused: answer.status === 422 }); // by the rules
 		return answer.json();
 	}
 }

@@ -95,7 +95,15 @@ func TestTypedMoves(t *testing.T) {
 		f.ann.move([]string{"h2e2", "h0g2", "a3a4"}[i])
 		p.see(`.board[data-may="move"]`)
 		p.see(`input[name="move"]`)
-		eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector('input[name="move"]'); e.value = %s; e.form.requestSubmit(); return true; })()`, quote(text)))
+		enter := fmt.Sprintf(`(() => { const e = document.querySelector('input[name="move"]'); e.value = %s; e.form.requestSubmit(); return true; })()`, quote(text))
+		if i == 0 { // which is no move in coordinates: the server knows it
+			p.offline(true)
+			eval[bool](p, enter)
+			p.await(notes(unavailable))
+			p.offline(false)
+			p.connected()
+		}
+		eval[bool](p, enter)
 		p.await(fmt.Sprintf(`document.querySelector('[data-ply="%d"]')`, 2*i+2))
 	}
 	key := func(name string) {
@@ -113,6 +121,13 @@ func TestTypedMoves(t *testing.T) {
 	if strings.Count(p.path(), "/") != 2 {
 		t.Errorf("the latest position has the address %s", p.path())
 	}
+
+	p.open("/game/" + string(f.game)) // where the positions before are not known yet
+	p.see(`.board svg`)
+	p.offline(true)
+	key("Home")
+	p.await(notes(unavailable))
+	p.offline(false)
 }
 
 // TestSettings: settings take effect at once, and last.
