@@ -229,9 +229,9 @@ function head() {
 	);
 }
 
-/** refresh loads the page anew once its files have changed and nobody is using it. */
+/** refresh loads the page anew once its files have changed and nobody is using it, nor passes on a link that it shows. */
 function refresh() {
-	if (!outdated || !screen?.idle || document.querySelector("dialog[open]") || performance.now() - touched < 10000) return;
+	if (!outdated || !screen?.idle || document.querySelector("dialog[open], [data-link]") || performance.now() - touched < 10000) return;
 	try {
 		if (sessionStorage.getItem("reloaded") === socket.welcome?.version) return;
 		sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
+
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -304,6 +306,34 @@ func TestChatWithoutConnection(t *testing.T) {
 
 	f.bob.open("/game/" + string(f.game))
 	read("one two three four")
+}
+
+// TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
+// have changed: nobody could show the link again after that restart of the server.
+func TestLinkStays(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "host", phone, network.at)
+	call(p.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
+		const parse = JSON.parse, now = performance.now.bind(performance), every = setInterval;
+		window.looked = 0;
+		JSON.parse = (text) => { const m = parse(text); if (m?.t === "welcome" && window.newer) m.version = "newer"; return m; };
+		performance.now = () => now() + (window.newer ? 60e3 : 0);
+		window.setInterval = (f, ms) => every(ms === 5000 ? () => (f(), looked++) : f, ms);
+	}`})
+	p.setUp(setup{game: "gomoku"})
+	p.tapUntil(act("invite"), visible(`input[data-link]`))
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	eval[any](p.tab, `void (window.newer = true)`)
+	network.setCut(false)
+	p.connected()
+	eval[any](p.tab, `void (looked = 0)`)
+	p.await(`looked === 2 || !window.newer`)
+	if !p.sees(`input[data-link]`) {
+		t.Error("the link is gone")
+	}
 }
 
 // TestDeclined: an offer comes into sight on a phone whose sheet is open, and who made
