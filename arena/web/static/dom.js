@@ -99,8 +99,12 @@ let polite;
 /** @type {HTMLElement|undefined} */
 let urgent;
 
+/** @type {Set<HTMLElement>} regions in which something is said just now */
+const speaking = new Set();
+
 /**
- * say speaks a text to people who use a screen reader.
+ * say speaks a text to people who use a screen reader, after what else is said at the
+ * same moment.
  * @param {string} text
  * @param {boolean} [now] interrupts what is being spoken
  */
@@ -108,5 +112,8 @@ export function say(text, now) {
 	polite ??= document.body.appendChild(h("div.sr", { "aria-live": "polite", "data-live": "polite" }));
 	urgent ??= document.body.appendChild(h("div.sr", { "aria-live": "assertive", "data-live": "urgent" }));
 	const region = /** @type {HTMLElement} */ (now ? urgent : polite);
-	region.replaceChildren(h("span", null, text)); // a new node, so that a repeated text is spoken again
+	if (!speaking.has(region)) region.replaceChildren();
+	speaking.add(region);
+	setTimeout(() => speaking.delete(region));
+	region.append(h("p", null, text)); // a new node, so that a repeated text is spoken again
 }

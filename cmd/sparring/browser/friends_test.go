@@ -337,7 +337,7 @@ func TestLinkStays(t *testing.T) {
 }
 
 // TestDeclined: an offer comes into sight on a phone whose sheet is open, and who made
-// it is told that it was declined.
+// it is told that it was declined, and the move that did.
 func TestDeclined(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -355,4 +355,13 @@ func TestDeclined(t *testing.T) {
 	f.bob.tap(act("takeback"))
 	f.ann.tap(act("takeback-decline"))
 	f.bob.await(`/declined to undo/.test(document.querySelector("[data-note]")?.textContent)`)
+
+	f.play(f.ann, "i8")
+	f.play(f.bob, "i9")
+	f.ann.see(mayMove)
+	f.bob.tap(act("takeback"))
+	f.ann.see(act("takeback-decline"))
+	f.bob.hear()
+	f.ann.move("j8") // which declines it, too
+	f.bob.await(`said.some(text => /: j8/.test(text) && /declined to undo/.test(text))`)
 }
