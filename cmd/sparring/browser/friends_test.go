@@ -304,8 +304,23 @@ func TestChatWithoutConnection(t *testing.T) {
 	network.setCut(false)
 	read("one two three four")
 
+	f.bob.hear()
+	network.down.stall(true)
+	for range 2 { // since nothing seems to happen
+		f.bob.tap(act("draw"))
+		f.bob.tap(act("yes-draw"))
+	}
+	f.ann.see(act("draw-decline"))
+	network.down.stall(false)
+	f.bob.see(act("draw-decline"))
+	say(f.bob, "five")
+	read("one two three four five")
+	if eval[bool](f.bob, `said.some(text => text.includes("no longer on offer"))`) {
+		t.Error("an offer that is open is called none")
+	}
+
 	f.bob.open("/game/" + string(f.game))
-	read("one two three four")
+	read("one two three four five")
 }
 
 // TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
