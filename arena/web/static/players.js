@@ -235,6 +235,7 @@ export class Actions {
 		fill(this.offered, h("p", null, words),
 			!mine && h("button.main", { type: "button", data: { act: `${what}-accept` }, onclick: step("accept") }, t("game.accept")),
 			h("button", { type: "button", data: { act: `${what}-decline` }, onclick: step("decline") }, t(mine ? "game.withdraw" : "game.decline")));
+		this.offered.classList.toggle("long", words.length > 30);
 		freshly(this.offered);
 		if (!mine) this.game.uncover();
 		if (!mine) (this.bar.offsetParent ? say : note)(words); // a review hides the buttons

@@ -323,6 +323,29 @@ func TestChatWithoutConnection(t *testing.T) {
 	read("one two three four five")
 }
 
+// TestLongName: what somebody with a long name offers can be read on a phone.
+func TestLongName(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", phone, w.at).tab}
+	f.bob.open("/")
+	eval[any](f.bob, `void (async () => {
+		await fetch("/api/session", {method: "POST"});
+		await fetch("/api/name", {method: "POST", body: JSON.stringify({name: "W".repeat(24)})});
+		window.named = true;
+	})()`)
+	f.bob.await(`window.named`)
+	f.invite(setup{game: "gomoku"})
+	f.play(f.ann, "h8")
+	f.play(f.bob, "h9")
+	f.bob.tap(act("takeback"))
+	f.ann.see(act("takeback-decline"))
+	sizes := eval[[]float64](f.ann, `[".offered p", ".offered"].flatMap(s => { const e = document.querySelector(s); return [e.offsetHeight, e.scrollWidth - e.clientWidth]; })`)
+	if sizes[0] > sizes[2]+3 || sizes[1]+sizes[3] > 0 {
+		t.Errorf("the text is %v pixels high of %v, and %v and %v wider than its place", sizes[0], sizes[2], sizes[1], sizes[3])
+	}
+}
+
 // TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
 // have changed: nobody could show the link again after that restart of the server.
 func TestLinkStays(t *testing.T) {
