@@ -143,7 +143,7 @@ func (h *hub) name(ctx context.Context, t *tab, r Request) Answer {
 func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
 	s, err := h.snapshot(ctx, r.Game)
 	if err != nil {
-		return refused(protocol.NoGame, "no such game")
+		return notRead(err)
 	}
 	pos, err := setUp(s.Terms, s.Moves)
 	if err != nil {

@@ -155,7 +155,7 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 	}
 	s, err := h.snapshot(ctx, g)
 	if err != nil {
-		return seated{}, refused(protocol.NoGame, "no such game"), false
+		return seated{}, notRead(err), false
 	}
 	seat, plays := seatOf(&s, t.ID)
 	switch {

@@ -162,7 +162,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 	}
 	s, err := a.hub.snapshot(ctx, r.Game)
 	if err != nil {
-		return refused(protocol.NoGame, "no such game")
+		return notRead(err)
 	}
 	seat, plays := seatOf(&s, t.ID)
 	switch {

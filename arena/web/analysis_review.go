@@ -40,7 +40,7 @@ type gameReview struct {
 func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 	s, err := a.hub.snapshot(ctx, r.Game)
 	if err != nil {
-		return refused(protocol.NoGame, "no such game")
+		return notRead(err)
 	}
 	if s.Status != protocol.Finished || len(s.Moves) == 0 {
 		return denied(reasonRunning, "only finished games are reviewed")

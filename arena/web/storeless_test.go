@@ -124,3 +124,16 @@ func TestPeopleSurviveAKill(t *testing.T) {
 	there.cookies = b.cookies
 	gametest.Eventually(t, "the person on another gateway", func() bool { return there.player() == who.Player })
 }
+
+// TestUnreadableGame: while the store hangs, nobody is told that a game does not exist.
+func TestUnreadableGame(t *testing.T) {
+	t.Parallel()
+	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	gw := startGateway(t, p, quick(), nil)
+	ann := openPage(t, gw, human("ann"))
+	p.Signal(syscall.SIGSTOP)
+	defer p.Signal(syscall.SIGCONT)
+	for _, kind := range []string{"open", "review", "rematch", "hint", "why"} {
+		ann.refuse(Request{T: kind, Game: "elsewhere", Level: 1, From: "a1"}, protocol.Unavailable)
+	}
+}

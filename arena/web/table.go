@@ -168,10 +168,8 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 	switch {
 	case errors.Is(err, arena.ErrNoGame) && t.here != nil && t.here.waitsFor(x.id):
 		return Answer{} // its states come when it begins
-	case errors.Is(err, arena.ErrNoGame):
-		return refused(protocol.NoGame, "no such game")
 	case err != nil:
-		return refused(protocol.Unavailable, "the game can't be read now")
+		return notRead(err)
 	}
 	u := ofEvent(e, seq)
 	if e.Clocks.Running != nil {
@@ -182,6 +180,14 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 		x.loadAfter(ctx)
 	}
 	return Answer{}
+}
+
+// notRead answers a request about a game that could not be read.
+func notRead(err error) Answer {
+	if errors.Is(err, arena.ErrNoGame) {
+		return refused(protocol.NoGame, "no such game")
+	}
+	return refused(protocol.Unavailable, "the game can't be read now")
 }
 
 // sleep waits for d or until ctx ends.

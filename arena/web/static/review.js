@@ -23,6 +23,8 @@ import { notation, onchange, settings, written } from "./settings.js";
 /** Signs of the classes, as in commented games. */
 export const signs = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 
+const again = 3000; // milliseconds before a review is asked for again that can't be had now
+
 /** @param {number} chance */
 export const percent = (chance) => number(chance, { style: "percent" });
 
@@ -49,6 +51,8 @@ class Review {
 	/** @type {View|null} the position on the board */
 	#view = null;
 	#drawn = "";
+	/** @type {ReturnType<typeof setTimeout>|undefined} until it is asked for again */
+	#later;
 	/** @type {(() => void)[]} */
 	#ends = [];
 
@@ -98,12 +102,17 @@ class Review {
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		addEventListener("keydown", key, { capture: true });
 		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }));
-		socket.follow(`review ${game.id}`, { t: "review", game: game.id }, (a) => this.#asked(a));
+		this.#follow();
 		void this.#show();
 		this.heading.focus();
 	}
 
+	#follow() {
+		this.socket.follow(`review ${this.game.id}`, { t: "review", game: this.game.id }, (a) => this.#asked(a));
+	}
+
 	close() {
+		clearTimeout(this.#later);
 		for (const end of this.#ends.splice(0)) end();
 		this.#retry?.close();
 		this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
@@ -118,11 +127,12 @@ class Review {
 	/** @param {import("./types.js").Answer} answer */
 	#asked(answer) {
 		if (answer.code === "accepted" || answer.code === "duplicate") return;
-		this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
+		if (answer.code === "unavailable") this.#later = setTimeout(() => this.#follow(), again);
+		else this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
 		const text = refusal(answer, this.t);
+		if (this.status.textContent !== text) say(text);
 		put(this.status, text);
 		this.progress.hidden = true;
-		say(text);
 	}
 
 	/** @param {ReviewMessage} m */
