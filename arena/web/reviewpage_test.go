@@ -170,8 +170,11 @@ func TestReviewInBrowser(t *testing.T) {
 	r.press("undo")
 	r.is("document.querySelector('.retry')?.dataset.retryState", "ask")
 	r.is(hidden, "true")
+	r.js("void (window.kept = window.fetch, window.fetch = () => Promise.reject(new TypeError('no connection')))")
 	r.play("c3")
-	r.is("document.querySelector('.retry')?.dataset.retryState", "good")
+	r.is("!!document.querySelector('[data-note]')", "true")
+	r.js("void (window.fetch = window.kept)")
+	r.is("document.querySelector('.retry')?.dataset.retryState", "good") // once it is back
 	r.press("show")
 	r.is("document.querySelector('.retry')?.dataset.retryState", "shown")
 	r.is("document.querySelectorAll('.review .told.best').length", "1")

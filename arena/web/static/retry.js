@@ -12,6 +12,7 @@ import { freshly } from "./players.js";
 /** @typedef {{t: "tried", game: string, ply: number, move: string, lost: number, class?: string, reply?: string[], code?: string}} Tried */
 
 const slowest = 25000; // milliseconds after which no judgment is expected any more
+const again = 3000; // milliseconds before a position is asked for again that could not be shown
 
 export class Retry {
 	/** @type {Task[]} */
@@ -46,6 +47,7 @@ export class Retry {
 	}
 
 	close() {
+		this.#turn++;
 		clearTimeout(this.#timer);
 		this.off();
 		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
@@ -66,14 +68,16 @@ export class Retry {
 		return this.moves.slice(0, this.#task.ply);
 	}
 
-	/** #put shows a position. @param {string[]} moves @param {boolean} playing */
+	/** #put shows a position as soon as the server can be asked for it; false: another one is to be shown meanwhile. @param {string[]} moves @param {boolean} playing */
 	async #put(moves, playing) {
-		const turn = ++this.#turn, view = await this.positions.view(moves);
-		if (turn !== this.#turn) return false;
-		if (!view) {
-			note(this.t("error.unavailable"));
-			return false;
+		const turn = ++this.#turn;
+		let view = await this.positions.view(moves);
+		if (!view && turn === this.#turn) note(this.t("error.unavailable"));
+		while (!view && turn === this.#turn) {
+			await new Promise((done) => setTimeout(done, again));
+			view = await this.positions.view(moves);
 		}
+		if (!view || turn !== this.#turn) return false;
 		const { board } = this;
 		board.pending(null);
 		board.show(view);
@@ -180,6 +184,7 @@ export class Retry {
 	#next() {
 		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
 		this.#shown = false;
+		this.#turn++;
 		this.#i++;
 		if (this.#i < this.#tasks.length) return void this.#ask();
 		this.board.may = "none";
