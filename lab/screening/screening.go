@@ -97,8 +97,9 @@ var ErrFew = errors.New("too few games to separate the changes")
 
 // Fit estimates the effect of each change. The model: the first player's share of
 // the points minus one half is the sum of the effects of its changes minus those
-// of the second player's, plus noise of constant variance. The error is ErrFew if
-// the results do not determine the effects.
+// of the second player's, plus noise of constant variance. The errors include
+// one additional pair with the opposite result. The error is ErrFew if the results do not
+// determine the effects.
 func (p *Plan) Fit(results []Result) ([]Effect, error) {
 	n, k := len(results), len(p.Changes)
 	if n <= k {
@@ -134,7 +135,7 @@ func (p *Plan) Fit(results []Result) ([]Effect, error) {
 	}
 	left.MulVec(x, &worth)
 	left.SubVec(y, &left)
-	spread := mat.Dot(&left, &left) / float64(n-k)
+	spread := (mat.Dot(&left, &left) + priorDeviation) / float64(n-k)
 	for c := range effects {
 		effects[c].Change = p.Changes[c]
 		effects[c].Worth = worth.AtVec(c)
@@ -158,6 +159,9 @@ const (
 	// worstCondition is the largest condition number accepted: beyond it an
 	// effect depends on a handful of games.
 	worstCondition = 1e6
+	// priorDeviation is the squared deviation of one additional, opposite pair, as in
+	// package elo: a few results that are all alike prove little.
+	priorDeviation = 0.25
 	// sure95 is half the width of the 95 % interval of a normal distribution, in
 	// standard deviations.
 	sure95 = 1.96

@@ -48,6 +48,27 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// TestFitOfEqual: results that are all alike, as those of players that repeat their games,
+// do not make the effects known for certain.
+func TestFitOfEqual(t *testing.T) {
+	p := &Plan{Changes: []string{"a", "b"}, Chance: 0.5}
+	for pairs, want := range map[int]float64{20: 0.07, 2000: 0.0007} {
+		var results []Result
+		for pair := range pairs {
+			results = append(results, Result{Players: p.Draw(pair), Share: 0.5})
+		}
+		effects, err := p.Fit(results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range effects {
+			if e.Worth != 0 || e.Error < want/2 || e.Error > 2*want {
+				t.Errorf("%d pairs: %+v, want an error of about %g", pairs, e, want)
+			}
+		}
+	}
+}
+
 func TestFitOfFew(t *testing.T) {
 	p := &Plan{Changes: []string{"a", "b"}, Chance: 0.5}
 	none := Result{Players: [2]Has{{false, false}, {false, false}}, Share: 0.5}
