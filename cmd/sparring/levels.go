@@ -193,7 +193,7 @@ same command resumes an interrupted run. See docs/levels.md.`,
 		Example: `  sparring levels calibrate --game xiangqi --games 200 --out configs/levels-xiangqi.json`,
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkPlot(plot); err != nil {
+			if err := checkPlot(plot, [2]string{"--out", out}); err != nil {
 				return err
 			}
 			r, err := rulesOf(gameName, rules)

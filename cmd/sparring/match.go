@@ -88,7 +88,7 @@ settings, and 1 for any other failure or an interruption.`,
 			if err != nil {
 				return &usageError{err}
 			}
-			if err := checkPlot(f.plot); err != nil {
+			if err := checkPlot(f.plot, [2]string{"--json", f.json}); err != nil {
 				return err
 			}
 			if f.tables != "" {

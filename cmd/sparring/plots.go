@@ -16,10 +16,13 @@ func plotFlag(c *cobra.Command, path *string, shows string) {
 }
 
 // checkPlot checks at the start of a run that the file of --plot can be drawn at its
-// end; "" is none.
-func checkPlot(path string) error {
+// end; "" is none. Other are flags of files that the run writes, see checkApart.
+func checkPlot(path string, other ...[2]string) error {
 	if path == "" {
 		return nil
+	}
+	if err := checkApart(append(other, [2]string{"--plot", path})...); err != nil {
+		return err
 	}
 	if _, err := chart.FormatOf(path); err != nil {
 		return usagef("--plot: %w", err)

@@ -148,12 +148,20 @@ func checkReplaced(flag, path string, sources ...string) error {
 func checkApart(flags ...[2]string) error {
 	for i, f := range flags {
 		for _, other := range flags[:i] {
-			if path := f[1]; path != "" && path != "-" && filepath.Clean(path) == filepath.Clean(other[1]) {
+			if path := f[1]; path != "" && path != "-" && absolute(path) == absolute(other[1]) {
 				return usagef("%s and %s are one file: %s", other[0], f[0], path)
 			}
 		}
 	}
 	return nil
+}
+
+// absolute returns a path in full, or as it is where this folder has none.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil && path != "" {
+		return full
+	}
+	return path
 }
 
 // holdsGames reports whether a file is one of records, or the result file of a match.

@@ -124,15 +124,23 @@ func TestGamesFromAPipe(t *testing.T) {
 // replaces the first: an evening of searches, or half of an experiment.
 func TestOneFileForTwoFlags(t *testing.T) {
 	dir := t.TempDir()
+	here, err := filepath.Abs("here")
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, source := filepath.Join(dir, "file"), gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 1)
 	for _, args := range []string{
 		"records analyse SOURCE --keep FILE --annotated FILE", "records report SOURCE --analyse nodes=1 --keep FILE --html FILE",
 		"weaknesses SOURCE --player a --analyse nodes=1 --keep FILE --positions FILE", "weaknesses SOURCE --player a --positions FILE --control " + dir + "/./file",
 		"openings judge SOURCE --engine self --json FILE --out FILE", "learn tune SOURCE --game xiangqi --keep FILE --out FILE",
+		"match --game xiangqi --a self:nodes=1 --b self:nodes=1 --json FILE.svg --plot FILE.svg",
+		"learn spsa --game gomoku --engine self:nodes=1 --param LMPBase=4,1,16,2 --keep FILE.svg --plot FILE.svg",
+		"levels calibrate --game gomoku --out FILE.svg --plot FILE.svg", "records analyse SOURCE --keep here --annotated " + here,
 	} {
 		var out, errs bytes.Buffer
 		code := run(strings.Fields(strings.NewReplacer("SOURCE", source, "FILE", file).Replace(args)), strings.NewReader(""), &out, &errs)
-		if _, err := os.Stat(file); code != exitUsage || !strings.Contains(errs.String(), " are one file: ") || err == nil {
+		left, err := filepath.Glob(file + "*")
+		if code != exitUsage || !strings.Contains(errs.String(), " are one file: ") || len(left) > 0 || err != nil {
 			t.Errorf("%s: code %d, %s", args, code, &errs)
 		}
 	}

@@ -77,7 +77,7 @@ func (f *spsaFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPlot(f.plot); err != nil {
+	if err := checkPlot(f.plot, [2]string{"--keep", f.keep}); err != nil {
 		return err
 	}
 	errs := c.ErrOrStderr()
