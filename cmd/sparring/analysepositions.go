@@ -77,9 +77,13 @@ func (f *analyseFlags) readFile(name string, stdin io.Reader) ([]analysed, error
 		defer file.Close()
 		in = file
 	}
+	text, err := decoded(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	var all []analysed
 	rules := f.rules
-	lines := bufio.NewScanner(in)
+	lines := bufio.NewScanner(text)
 	n := 0
 	for lines.Scan() {
 		n++

@@ -207,7 +207,11 @@ func bookImport() *cobra.Command {
 				return err
 			}
 			defer f.Close()
-			b, err := book.ReadText(f)
+			text, err := decoded(f)
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			b, err := book.ReadText(text)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}

@@ -69,6 +69,17 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 	}, nil
 }
 
+// decoded returns a text that people edit in UTF-8, whatever charset their editor has
+// written it in: one with a byte-order mark, or GBK.
+func decoded(in io.Reader) (io.Reader, error) {
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	text, err := format.Decode(data)
+	return strings.NewReader(text), err
+}
+
 // inSources iterates over the games of several sources.
 func inSources(paths []string) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {

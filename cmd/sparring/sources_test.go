@@ -145,3 +145,25 @@ func TestOneFileForTwoFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestEditedText: editors of Windows begin UTF-8 with a byte-order mark, or write GBK.
+func TestEditedText(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"utf-8.txt": "\xef\xbb\xbfHEAD炮二平五 马２进１ TAIL", "gbk.txt": "HEAD\xc5\xda\xb6\xfe\xc6\xbd\xce\xe5 \xc2\xed\xa3\xb2\xbd\xf8\xa3\xb1 TAIL",
+	} {
+		for what, c := range map[string]struct{ head, tail, args, says string }{
+			"book":      {"sparring book 1 xiangqi\nh2e2 b9a7 = 1 0 0 # ", "\n", "book import FILE --out " + filepath.Join(dir, name+".book"), ""},
+			"positions": {"moves ", "\n", "analyse --game xiangqi --notation chinese --nodes 50 --hash 1 FILE", "line 1"},
+		} {
+			path := filepath.Join(dir, what+"-"+name)
+			if err := os.WriteFile(path, []byte(strings.NewReplacer("HEAD", c.head, "TAIL", c.tail).Replace(text)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out, errs bytes.Buffer
+			if code := run(strings.Fields(strings.Replace(c.args, "FILE", path, 1)), strings.NewReader(""), &out, &errs); code != 0 || !strings.Contains(out.String(), c.says) {
+				t.Errorf("%s in %s: code %d, %s%s", what, name, code, &out, &errs)
+			}
+		}
+	}
+}
