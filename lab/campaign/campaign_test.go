@@ -123,6 +123,9 @@ func TestNights(t *testing.T) {
 	if got := s.Matches[0].Event; got != "Cup" {
 		t.Errorf("the match is of %q", got)
 	}
+	if got := s.Matches[0].Repeated; got != 6 { // the script plays no moves: half of its games are like the others
+		t.Errorf("%d games are like others", got)
+	}
 	if p := s.Tables[0].Players[0]; p.Player != "a" || p.Wins != 8 || p.Pairs != (elo.Pairs{4: 4}) {
 		t.Errorf("first: %+v", p)
 	}

@@ -112,15 +112,17 @@ type OfPlayer struct {
 
 // OfMatch is a match with its pairings.
 type OfMatch struct {
-	Name   string      `json:"name"`
-	Game   string      `json:"game"`
-	Rules  string      `json:"rules"`
-	Limit  match.Limit `json:"limit"`
-	Event  string      `json:"event,omitempty"`
-	Games  int         `json:"games"`
-	Total  int         `json:"total"`
-	Meets  []OfMeeting `json:"meetings"`
-	Report string      `json:"report,omitempty"` // file of the report of its games; "": none
+	Name  string      `json:"name"`
+	Game  string      `json:"game"`
+	Rules string      `json:"rules"`
+	Limit match.Limit `json:"limit"`
+	Event string      `json:"event,omitempty"`
+	Games int         `json:"games"`
+	Total int         `json:"total"`
+	// Repeated are games that are move for move like others, see match.Standing.
+	Repeated int         `json:"repeated,omitempty"`
+	Meets    []OfMeeting `json:"meetings"`
+	Report   string      `json:"report,omitempty"` // file of the report of its games; "": none
 }
 
 // OfMeeting has two players of a match.
@@ -297,6 +299,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	of := &s.Matches[len(s.Matches)-1]
 	of.Games += min(st.Games, total)
 	of.Total += total
+	of.Repeated += st.Repeated
 	row := OfMeeting{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
 		Faults: [2]int{st.Players[0].FaultCount(), st.Players[1].FaultCount()}}
 	if m.plan.SPRT != nil {

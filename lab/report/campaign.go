@@ -376,6 +376,9 @@ func (w words) percentInterval(s match.Score) string {
 
 func (w words) nightMatch(m campaign.OfMatch, report string) nightMatch {
 	n := nightMatch{Name: m.Name, Report: report, Done: w.T("campaign.done", "games", m.Games, "total", m.Total)}
+	if m.Repeated > 0 {
+		n.Done += " · " + w.T("campaign.repeated", "n", m.Repeated)
+	}
 	about := []string{w.Or("game."+m.Game, m.Game), w.Rules(m.Rules)}
 	switch l := m.Limit; {
 	case l.Nodes > 0:

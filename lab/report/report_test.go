@@ -390,12 +390,12 @@ func TestCampaignPage(t *testing.T) {
 		Players:  []campaign.NewVersion{{Player: "a", Before: &campaign.Version{Spec: "uci:a", Build: "old"}, Now: &campaign.Version{Spec: "uci:a", Build: "new"}}},
 		Old:      []campaign.Old{{Match: "six", Players: [][2]string{{"a", "b"}}, Games: 4, Why: []campaign.Reason{{Kind: campaign.ReasonBuild, Name: "a", Before: "old", Now: "new"}}}},
 		Strength: []campaign.Strength{{Match: "six", Players: [2]string{"a", "b"}, New: 8, Before: campaign.NewMeasure(score.Turned()), Now: campaign.NewMeasure(score)}},
-		Matches: []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16,
+		Matches: []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16, Repeated: 2,
 			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
 	}
 	for lang, wants := range map[string][]string{
-		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "set aside", "report.six.html"},
-		"zh": {"有何变化", "已搁置 a – c、b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "对局报告"},
+		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "2 games are move for move like others", "set aside", "report.six.html"},
+		"zh": {"有何变化", "已搁置 a – c、b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "2 局与其他对局着法完全相同", "对局报告"},
 	} {
 		changed := *s
 		changed.State, changed.Asides = campaign.Done, nil
