@@ -321,7 +321,7 @@ func (r *reporter) player(s *section, i, place int) playerRow {
 	if t.Searched > 0 {
 		row.Depth = fmt.Sprintf("%.1f", float64(t.Depths)/float64(t.Searched))
 	}
-	if t.Nodes > 0 && t.TimeUS > 0 {
+	if t.Nodes > 0 && t.TimeUS > 0 && t.TimeUS >= leastMove*int64(t.Moves) {
 		row.Rate = fmt.Sprintf("%.0f", float64(t.Nodes)/float64(t.TimeUS)*1000)
 	}
 	if p.judged > 0 {
@@ -330,6 +330,10 @@ func (r *reporter) player(s *section, i, place int) playerRow {
 	row.Faults = w.faults(t.Faults)
 	return row
 }
+
+// leastMove is the mean time of a move, in µs, from which on nodes a second are told: the
+// moves of records have whole milliseconds, and of shorter ones too little is left.
+const leastMove = 10_000
 
 // about tells of a game what is not in its result.
 func (r *reporter) about(rec *record.Record) (parts []string) {

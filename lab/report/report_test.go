@@ -183,7 +183,6 @@ func TestLossesFromTheRecord(t *testing.T) {
 	}
 }
 
-// TestWorst: the worst moves come with the better line, from a search or a review.
 // TestTimeLeftUnknown: a file of another program may have the clock and the time of each
 // move, but not what was left.
 func TestTimeLeftUnknown(t *testing.T) {
@@ -198,6 +197,21 @@ func TestTimeLeftUnknown(t *testing.T) {
 	}
 }
 
+// TestRateOfShortMoves: records have whole milliseconds, so moves that take two or three say
+// nothing of nodes a second.
+func TestRateOfShortMoves(t *testing.T) {
+	for used, want := range map[int64]string{2: "–", 20: "50"} {
+		games := []*record.Record{gameOf("g", "a", "b", game.FirstWins, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)}
+		for i := range games[0].Plies {
+			games[0].Plies[i].UsedMS = used
+		}
+		if play := tableOf(t, pageOf(t, games, Options{}), "play"); play[0][5] != want {
+			t.Errorf("%d ms a move: %q nodes a second, want %q", used, play[0][5], want)
+		}
+	}
+}
+
+// TestWorst: the worst moves come with the better line, from a search or a review.
 func TestWorst(t *testing.T) {
 	games := []*record.Record{gameOf("g1", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05)}
 	asked := 0
