@@ -53,7 +53,7 @@ func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, e
 	}
 	var all []analysed
 	for _, name := range args {
-		some, err := f.readFile(name, c.InOrStdin())
+		some, err := f.readFile(c, name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,10 +65,10 @@ func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, e
 	return all, nil
 }
 
-func (f *analyseFlags) readFile(name string, stdin io.Reader) ([]analysed, error) {
-	in := stdin
+func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, error) {
+	var in io.Reader
 	if name == "-" {
-		name = "standard input"
+		in, name = standardInput(c), "standard input"
 	} else {
 		file, err := os.Open(name)
 		if err != nil {

@@ -65,14 +65,17 @@ func (f *importFlags) read(c *cobra.Command, path string) (*openings.Imported, e
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	in, name := c.InOrStdin(), "standard input"
-	if path != "-" {
+	var in io.Reader
+	name := path
+	if path == "-" {
+		in, name = standardInput(c), "standard input"
+	} else {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		in, name = file, path
+		in = file
 	}
 	set, err := openings.Import(in, name, o)
 	if errors.Is(err, openings.ErrNoRules) {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"
@@ -67,6 +69,19 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 			}
 		}
 	}, nil
+}
+
+// standardInput returns the standard input of a command. Reading it ends with the context of
+// the command: a terminal gives nothing until somebody types.
+func standardInput(c *cobra.Command) io.Reader {
+	r, w := io.Pipe()
+	in := c.InOrStdin()
+	go func() { // it may stay in a read when the command has ended
+		_, err := io.Copy(w, in)
+		w.CloseWithError(err)
+	}()
+	context.AfterFunc(c.Context(), func() { w.CloseWithError(c.Context().Err()) })
+	return r
 }
 
 // decoded returns a text that people edit in UTF-8, whatever charset their editor has

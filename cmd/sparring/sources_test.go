@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -142,6 +144,27 @@ func TestOneFileForTwoFlags(t *testing.T) {
 		left, err := filepath.Glob(file + "*")
 		if code != exitUsage || !strings.Contains(errs.String(), " are one file: ") || len(left) > 0 || err != nil {
 			t.Errorf("%s: code %d, %s", args, code, &errs)
+		}
+	}
+}
+
+// TestInterruptedInput: Ctrl-C ends a command that waits for its standard input, as on a
+// terminal where nobody types.
+func TestInterruptedInput(t *testing.T) {
+	silent, hand, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	defer hand.Close()
+	for _, args := range []string{"analyse --game gomoku --nodes 1 -", "openings convert --game gomoku -"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := commands()
+		c.SetArgs(strings.Fields(args))
+		c.SetIn(silent)
+		cancel()
+		if err := c.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want that of the context", args, err)
 		}
 	}
 }
