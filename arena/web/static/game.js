@@ -8,6 +8,7 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang, number, refusal } from "./i18n.js";
 import { spell } from "./list.js";
 import { Sheet, openingText, typed } from "./moves.js";
+import { chooser } from "./opening.js"; // which must be there when the clock runs
 import { Actions, Strip, freshly, nameOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
@@ -48,7 +49,7 @@ class Game {
 	/** @type {View|null} the view of that ply */
 	#past = null;
 	#flipped = false;
-	/** @type {{element: HTMLElement, show: (s: State|null) => void}|undefined} */
+	/** @type {ReturnType<typeof chooser>|undefined} */
 	#chooser;
 	/** @type {(() => void)[]} */
 	#ends = [];
@@ -240,7 +241,7 @@ class Game {
 		if (s.status === "finished") dataset.result = s.outcome.result;
 		else delete dataset.result;
 		if (!this.#hinted && s.may?.includes("hint")) void this.#hints();
-		void this.#openings(s, live);
+		this.#openings(s, live);
 	}
 
 	/** @param {State} s */
@@ -479,10 +480,10 @@ class Game {
 	}
 
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
-	async #openings(s, live) {
+	#openings(s, live) {
 		const shown = live && s.status === "playing" && !this.#pending && !!s.view.stage && s.turn === s.you && !!s.view.choices?.length;
 		if (!shown && !this.#chooser) return;
-		this.#chooser ??= (await import("./opening.js")).chooser(this.t, (move) => this.#decided(move));
+		this.#chooser ??= chooser(this.t, (move) => this.#decided(move));
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
 		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
 		this.#chooser.show(shown ? s : null);

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
 	"sparring/game"
@@ -321,6 +322,21 @@ func TestChatWithoutConnection(t *testing.T) {
 
 	f.bob.open("/game/" + string(f.game))
 	read("one two three four five")
+}
+
+// TestChoiceWithoutConnection: who has to choose in an opening can, although the connection
+// was bad since the game has begun.
+func TestChoiceWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku", rules: "gomoku/freestyle-15+swap2"})
+	call(f.bob, cdpnetwork.Enable, cdpnetwork.EnableParams{})
+	call(f.bob, block, blocked{[]string{"*.js"}})
+	for _, stone := range []string{"h8", "h9", "g8"} {
+		f.ann.move(stone)
+	}
+	f.bob.tap(`[data-dialog="opening"] [data-move="swap"]`)
+	f.ann.see(mayMove)
 }
 
 // TestLongName: what somebody with a long name offers can be read on a phone.
