@@ -360,7 +360,7 @@ class Game {
 
 	/** @param {string} event */
 	#signal(event) {
-		if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal(event));
+		if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal(event), () => {}); // or silence
 	}
 
 	/** #announce tells of what has changed since the last state. @param {State} old @param {State} s */
@@ -492,9 +492,9 @@ class Game {
 	/** #ended asks for what the next game may be. */
 	async #ended() {
 		this.sheet?.toggle(false);
-		const { follow } = await import("./next.js");
-		if (this.#closed) return;
-		this.#ends.push(follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
+		const next = await import("./next.js").catch(() => null);
+		if (!next || this.#closed) return;
+		this.#ends.push(next.follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
 	}
 
 	/** #liked follows a change of the settings. */

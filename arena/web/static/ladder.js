@@ -161,7 +161,7 @@ function begin(game) {
 	left = wish?.since ?? left;
 	set(null);
 	if (!waited) return;
-	if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal("check"));
+	if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal("check"), () => {}); // or silence
 	if (!page.idle || location.pathname.split("/")[2] === game) return; // a link in the head of the page leads there
 	page.go(`/game/${game}`);
 }

@@ -135,7 +135,7 @@ async function turnTo(path, arrive) {
 		else a.removeAttribute("aria-current");
 	}
 	screen = open();
-	void news?.then((m) => m.show(t));
+	void news?.then((m) => m.show(t), () => {});
 	return true;
 }
 
@@ -155,7 +155,11 @@ let news;
 /** tell tells of the person's other games. @param {import("./types.js").Turns|import("./types.js").Notice} m */
 async function tell(m) {
 	news ??= import("./news.js");
-	(await news).tell(m, t);
+	try {
+		(await news).tell(m, t);
+	} catch {
+		news = undefined; // no connection: the next ones try again
+	}
 }
 
 /** onLadder follows the ladder for somebody who waits for a game there. */
@@ -231,7 +235,7 @@ function head() {
 
 /** refresh loads the page anew once its files have changed and nobody is using it, nor passes on a link that it shows. */
 function refresh() {
-	if (!outdated || !screen?.idle || document.querySelector("dialog[open], [data-link]") || performance.now() - touched < 10000) return;
+	if (!outdated || socket.state !== "connected" || !screen?.idle || document.querySelector("dialog[open], [data-link]") || performance.now() - touched < 10000) return;
 	try {
 		if (sessionStorage.getItem("reloaded") === socket.welcome?.version) return;
 		sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");
@@ -290,9 +294,11 @@ async function boot() {
 		if (!(await show())) location.reload(); // the server writes this page in the new language
 	});
 	addEventListener("unhandledrejection", (e) => {
-		if (!(e.reason instanceof Refused)) return;
+		const { reason } = e, unloaded = reason instanceof TypeError && /module/i.test(reason.message); // what a button needs, without a connection
+		if (!unloaded && !(reason instanceof Refused)) return;
 		e.preventDefault();
-		note(t(`error.${e.reason.code}`));
+		failed ||= unloaded;
+		note(t(unloaded ? "error.unavailable" : `error.${reason.code}`));
 	});
 	await show();
 }

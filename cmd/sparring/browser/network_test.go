@@ -356,6 +356,19 @@ func TestLoadedInPieces(t *testing.T) {
 	}
 }
 
+// TestPartNotLoaded: a button whose part of the page could not be loaded says so.
+func TestPartNotLoaded(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "visitor", phone, w.at)
+	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
+	p.open("/")
+	p.see(act("settings"))
+	call(p.tab, block, blocked{[]string{"*/preferences.js"}})
+	p.tap(act("settings"))
+	p.await(notes(unavailable))
+}
+
 // TestSpokenConnection: the loss of the connection is told, and that it is back.
 func TestSpokenConnection(t *testing.T) {
 	t.Parallel()
