@@ -66,7 +66,8 @@ func platformBadInput(ctx context.Context, r *platformRig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const head = `{"v":1,"id":"b1","instance":"i1"`
+	// Of an instance that has said hello: for that of one it does not know a platform may wait.
+	head := `{"v":1,"id":"b1","instance":"` + string(p.Instance()) + `"`
 	size := 16 << 10
 	if r.limits.MessageBytes > 0 {
 		size = r.limits.MessageBytes
