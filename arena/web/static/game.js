@@ -8,7 +8,6 @@ import { fill, h, icon, put, say } from "./dom.js";
 import { has, lang, number, refusal } from "./i18n.js";
 import { spell } from "./list.js";
 import { Sheet, openingText, typed } from "./moves.js";
-import { chooser } from "./opening.js"; // which must be there when the clock runs
 import { Actions, Strip, freshly, nameOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
@@ -49,7 +48,7 @@ class Game {
 	/** @type {View|null} the view of that ply */
 	#past = null;
 	#flipped = false;
-	/** @type {ReturnType<typeof chooser>|undefined} */
+	/** @type {ReturnType<typeof import("./opening.js").chooser>|undefined} */
 	#chooser;
 	/** @type {(() => void)[]} */
 	#ends = [];
@@ -174,6 +173,7 @@ class Game {
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
 		for (const n of this.#said.splice(0)) this.sheet.chat(s, n, true);
+		if (s.you && s.terms.rules.includes("+")) void this.#expectChoices();
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
@@ -479,11 +479,21 @@ class Game {
 		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 
+	/** #expectChoices loads what shows an opening's choices: at the start, since it must be there when the clock runs, whatever the connection does then. */
+	async #expectChoices() {
+		for (let n = 0; !this.#chooser && !this.#closed; n++) {
+			const address = n ? `./opening.js?${n}` : "./opening.js"; // a browser remembers that it could not load an address
+			const module = /** @type {typeof import("./opening.js")|null} */ (await import(address).catch(() => null));
+			if (module) this.#chooser = module.chooser(this.t, (move) => this.#decided(move));
+			else await new Promise((done) => setTimeout(done, reopen));
+		}
+		if (this.state && !this.#closed) this.#draw();
+	}
+
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
 	#openings(s, live) {
 		const shown = live && s.status === "playing" && !this.#pending && !!s.view.stage && s.turn === s.you && !!s.view.choices?.length;
-		if (!shown && !this.#chooser) return;
-		this.#chooser ??= chooser(this.t, (move) => this.#decided(move));
+		if (!this.#chooser) return; // they are shown as soon as it is there
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
 		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
 		this.#chooser.show(shown ? s : null);
