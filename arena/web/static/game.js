@@ -19,7 +19,7 @@ import { notation, onchange, settings, written } from "./settings.js";
 
 const dataset = document.documentElement.dataset;
 const again = 800; // milliseconds before a move that the platform could not take now is sent again
-const reopen = 3000; // milliseconds before the game is asked for again that could not be shown now
+const reopen = 3000; // milliseconds before what could not be loaded or shown now is asked for again
 
 /** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
 const surprising = new Set(["perpetual-check", "perpetual-chase", "repetition", "move-limit", "insufficient-material", "board-full", "forbidden"]);
@@ -50,6 +50,7 @@ class Game {
 	#flipped = false;
 	/** @type {ReturnType<typeof import("./opening.js").chooser>|undefined} */
 	#chooser;
+	#expecting = false; // it is being loaded
 	/** @type {(() => void)[]} */
 	#ends = [];
 	#closed = false;
@@ -173,7 +174,6 @@ class Game {
 			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
 		});
 		for (const n of this.#said.splice(0)) this.sheet.chat(s, n, true);
-		if (s.you && s.terms.rules.includes("+")) void this.#expectChoices();
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
@@ -479,21 +479,25 @@ class Game {
 		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 
-	/** #expectChoices loads what shows an opening's choices: at the start, since it must be there when the clock runs, whatever the connection does then. */
+	/** #expectChoices loads what shows an opening's choices: as soon as there is an opening, since it must be there when the clock runs, whatever the connection does then. */
 	async #expectChoices() {
+		this.#expecting = true;
 		for (let n = 0; !this.#chooser && !this.#closed; n++) {
 			const address = n ? `./opening.js?${n}` : "./opening.js"; // a browser remembers that it could not load an address
 			const module = /** @type {typeof import("./opening.js")|null} */ (await import(address).catch(() => null));
 			if (module) this.#chooser = module.chooser(this.t, (move) => this.#decided(move));
 			else await new Promise((done) => setTimeout(done, reopen));
 		}
-		if (this.state && !this.#closed) this.#draw();
+		if (!this.#closed) this.#draw();
 	}
 
 	/** #openings shows what a seat chooses in an opening procedure. @param {State} s @param {boolean} live */
 	#openings(s, live) {
 		const shown = live && s.status === "playing" && !this.#pending && !!s.view.stage && s.turn === s.you && !!s.view.choices?.length;
-		if (!this.#chooser) return; // they are shown as soon as it is there
+		if (!this.#chooser) { // they are shown as soon as it is there
+			if (s.you && s.view.stage && !this.#expecting) void this.#expectChoices();
+			return;
+		}
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
 		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
 		this.#chooser.show(shown ? s : null);

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
@@ -325,7 +326,7 @@ func TestChatWithoutConnection(t *testing.T) {
 }
 
 // TestChoiceWithoutConnection: who has to choose in an opening can, although the connection
-// was bad since the game has begun.
+// was bad since the game has begun, or when the page was loaded.
 func TestChoiceWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -335,7 +336,16 @@ func TestChoiceWithoutConnection(t *testing.T) {
 	for _, stone := range []string{"h8", "h9", "g8"} {
 		f.ann.move(stone)
 	}
-	f.bob.tap(`[data-dialog="opening"] [data-move="swap"]`)
+	const choice = `[data-dialog="opening"] [data-move="swap"]`
+	f.bob.see(choice)
+
+	call(f.bob, cdpnetwork.ClearBrowserCache, cdp.Empty{})
+	call(f.bob, block, blocked{[]string{"*opening.js*"}})
+	f.bob.open("/game/" + string(f.game))
+	f.bob.await(`document.documentElement.dataset.turn === "second"`)
+	f.bob.await(`performance.getEntriesByType("resource").some(e => e.name.endsWith("/opening.js?1"))`)
+	call(f.bob, block, blocked{})
+	f.bob.tap(choice)
 	f.ann.see(mayMove)
 }
 
