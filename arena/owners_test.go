@@ -38,6 +38,17 @@ func arenaLeases(t *testing.T, a *Arena, name string) (*leases, *owners) {
 	return l, o
 }
 
+// arenaWithGame is an arena that is no more than its leases and games, and owns the game "g1".
+func arenaWithGame(t *testing.T) (*Arena, *owners) {
+	t.Helper()
+	a := leaseArena(t)
+	l, o := arenaLeases(t, a, "one")
+	go l.keep(t.Context())
+	gametest.Eventually(t, "the game is taken", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
+	gametest.Eventually(t, "the owner is known", func() bool { return o.knows("g1") })
+	return a, o
+}
+
 // A game is its owner's as long as that renews its own lease. An arena whose lease had
 // expired keeps the games that nobody took meanwhile, and loses the others.
 func TestOwners(t *testing.T) {
@@ -91,11 +102,7 @@ func TestOwners(t *testing.T) {
 // does not get it, so that it can't make it nobody's when it finds the log begun.
 func TestTakenTwice(t *testing.T) {
 	t.Parallel()
-	a := leaseArena(t)
-	l, o := arenaLeases(t, a, "one")
-	go l.keep(t.Context())
-	gametest.Eventually(t, "the game is taken", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
-	gametest.Eventually(t, "the owner is known", func() bool { return o.knows("g1") })
+	_, o := arenaWithGame(t)
 	if err := o.take(t.Context(), "g1", func(error) {}); !errors.Is(err, errLeased) && !errors.Is(err, errNoRoomYet) {
 		t.Errorf("our game once more: %v, want %v", err, errLeased)
 	}
@@ -115,11 +122,7 @@ func TestTakenTwice(t *testing.T) {
 // marker of that is gone, can be taken by that arena.
 func TestReleasedUnseen(t *testing.T) {
 	t.Parallel()
-	a := leaseArena(t)
-	l, o := arenaLeases(t, a, "one")
-	go l.keep(t.Context())
-	gametest.Eventually(t, "the game is taken", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
-	gametest.Eventually(t, "the owner is known", func() bool { return o.knows("g1") })
+	a, o := arenaWithGame(t)
 	o.drop("g1") // its log showed that another arena had it meanwhile
 	stream, err := a.store.js.Stream(t.Context(), "KV_"+a.store.owners.Bucket())
 	if err != nil {
