@@ -50,14 +50,14 @@ func (p Pairs) Variance() float64 {
 	return sum / float64(n)
 }
 
-// priorDeviation is the squared deviation of one additional, opposite pair that
-// sigma assumes: a few identical pairs prove little, and many outweigh it.
-const priorDeviation = 0.25
+// PriorDeviation is the squared deviation, in shares of the points, of one additional,
+// opposite pair that errors assume: a few identical pairs prove little, and many outweigh it.
+const PriorDeviation = 0.25
 
 // sigma returns the standard error of Score.
 func (p Pairs) sigma() float64 {
 	n := math.Max(float64(p.Count()), 1)
-	return math.Sqrt((p.Variance() + priorDeviation/n) / n)
+	return math.Sqrt((p.Variance() + PriorDeviation/n) / n)
 }
 
 // Z95 is the half width of the interval that holds 95 % of a normal

@@ -16,6 +16,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"sparring/lab/elo"
 )
 
 // Plan lists the changes and how often each is applied.
@@ -135,11 +137,11 @@ func (p *Plan) Fit(results []Result) ([]Effect, error) {
 	}
 	left.MulVec(x, &worth)
 	left.SubVec(y, &left)
-	spread := (mat.Dot(&left, &left) + priorDeviation) / float64(n-k)
+	spread := (mat.Dot(&left, &left) + elo.PriorDeviation) / float64(n-k)
 	for c := range effects {
 		effects[c].Change = p.Changes[c]
 		effects[c].Worth = worth.AtVec(c)
-		effects[c].Error = sure95 * math.Sqrt(spread*inverse.At(c, c))
+		effects[c].Error = elo.Z95 * math.Sqrt(spread*inverse.At(c, c))
 	}
 	return effects, nil
 }
@@ -155,14 +157,6 @@ func (p *Plan) Enough(pairs int) error {
 	return err
 }
 
-const (
-	// worstCondition is the largest condition number accepted: beyond it an
-	// effect depends on a handful of games.
-	worstCondition = 1e6
-	// priorDeviation is the squared deviation of one additional, opposite pair, as in
-	// package elo: a few results that are all alike prove little.
-	priorDeviation = 0.25
-	// sure95 is half the width of the 95 % interval of a normal distribution, in
-	// standard deviations.
-	sure95 = 1.96
-)
+// worstCondition is the largest condition number accepted: beyond it an
+// effect depends on a handful of games.
+const worstCondition = 1e6
