@@ -242,7 +242,7 @@ func (w words) asides(all []campaign.Aside) (texts []string) {
 		if a.Broken != "" {
 			why = w.T("campaign.broken", "a", a.Broken, "n", a.Lost, "kind", w.T("report.fault."+string(a.Fault)), "text", a.Text)
 		}
-		texts = append(texts, w.T("campaign.aside", "match", a.Match, "met", strings.Join(names, w.T("campaign.list")), "why", why))
+		texts = append(texts, w.T("campaign.aside", "match", a.Match, "met", strings.Join(names, w.T("sentence.list")), "why", why))
 	}
 	return texts
 }
@@ -281,7 +281,7 @@ func (w words) versions(all []campaign.NewVersion) (texts []string) {
 		}
 	}
 	for _, b := range builds {
-		texts = append(texts, w.T("campaign.player.build", "a", strings.Join(names[b], w.T("campaign.list")), "before", b[0], "now", b[1]))
+		texts = append(texts, w.T("campaign.player.build", "a", strings.Join(names[b], w.T("sentence.list")), "before", b[0], "now", b[1]))
 	}
 	return texts
 }
@@ -307,7 +307,7 @@ func (w words) oldGames(o campaign.Old) string {
 	for _, p := range o.Players {
 		met = append(met, p[0]+" – "+p[1])
 	}
-	return w.T("campaign.old", "match", o.Match, "met", strings.Join(met, w.T("campaign.list")), "n", o.Games, "why", strings.Join(why, w.T("campaign.semicolon")))
+	return w.T("campaign.old", "match", o.Match, "met", strings.Join(met, w.T("sentence.list")), "n", o.Games, "why", strings.Join(why, w.T("campaign.semicolon")))
 }
 
 func (w words) strength(x campaign.Strength) strengthRow {

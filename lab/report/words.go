@@ -65,7 +65,7 @@ func (w words) faults(kinds map[engine.FaultKind]int) string {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		parts = append(parts, fmt.Sprintf("%s %d", w.T("report.fault."+string(kind)), kinds[kind]))
 	}
-	return strings.Join(parts, w.T("campaign.list"))
+	return strings.Join(parts, w.T("sentence.list"))
 }
 
 // elo writes a difference with the ends of its 95 % interval.
