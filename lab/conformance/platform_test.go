@@ -122,3 +122,15 @@ func TestPlatforms(t *testing.T) {
 		return checkPlatform(t, b.foreignConfig(), o)
 	}, "hang") // it charges the time in which its server hung
 }
+
+// TestBadInputWithoutEase: what our arena takes to refuse a request, at its usual heartbeat, the
+// suite waits for without an allowance for slow programs.
+func TestBadInputWithoutEase(t *testing.T) {
+	t.Parallel()
+	cfg := ourArena(t)
+	cfg.Ease = 1
+	rep := checkPlatform(t, cfg, conformance.Options{Only: []string{"bad-input"}})
+	if rep.Count(conformance.Pass) != 1 {
+		t.Errorf("%+v, want one scenario that passes", rep.Results)
+	}
+}
