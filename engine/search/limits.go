@@ -43,6 +43,12 @@ type Limits struct {
 	Wait bool
 }
 
+// unlimited reports whether only Stop or a proof ends the search: it is an analysis, and
+// never a move of a game, also not one that is pondered on.
+func (l *Limits) unlimited() bool {
+	return l.Depth == 0 && l.Nodes == 0 && l.Mate == 0 && l.Soft == 0 && l.Hard == 0 && !l.Wait
+}
+
 // Clock is the state of the clocks before a move.
 type Clock struct {
 	Spec         clock.Spec

@@ -52,8 +52,8 @@ type Params struct {
 	// search's nodes and time; 0 is ProveRoot.
 	ProveMate int
 	// ProveAgain asks the prover at the root again in the course of the search, until
-	// it has had this many nodes for each other node: for provers that continue
-	// where they stopped. 0 is off.
+	// it has had this many nodes for each other node, four times as many where only
+	// a proof ends the search: for provers that continue where they stopped. 0 is off.
 	ProveAgain int
 	// ProvePV is the budget in the principal variation, where at least
 	// ProvePVDepth plies are left to search; 0 is off, and a depth of 4.

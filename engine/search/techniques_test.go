@@ -509,8 +509,9 @@ func TestProvePVAgrees(t *testing.T) {
 }
 
 // The prover is asked again at the root, with its share of the nodes that others took,
-// at most half of those of a limited search.
+// at most half of those of a limited search, and more where only a proof ends the search.
 func TestProveAgain(t *testing.T) {
+	const deep = 6
 	ask := func(again int, limits search.Limits) (budgets []int, nodes uint64) {
 		g := searchtest.NewGraph(5)
 		g.Layered, g.Vertices = false, 200
@@ -518,7 +519,20 @@ func TestProveAgain(t *testing.T) {
 		params.ProveAgain = again
 		var questions []question
 		root := g.Enter().Key
-		r := newGame(params).Start(&asked{Graph: g, questions: &questions}, limits, nil).Wait()
+		unlimited, finished := limits.Depth == 0 && limits.Nodes == 0, make(chan struct{}, 1)
+		run := newGame(params).Start(&asked{Graph: g, questions: &questions}, limits, func(i search.Info) {
+			if i.Depth == deep {
+				select {
+				case finished <- struct{}{}:
+				default:
+				}
+			}
+		})
+		if unlimited {
+			<-finished
+			run.Stop()
+		}
+		r := run.Wait()
 		for _, q := range questions {
 			if q.key != root {
 				t.Fatalf("asked about %x, want the root, %x", q.key, root)
@@ -527,7 +541,7 @@ func TestProveAgain(t *testing.T) {
 		}
 		return budgets, r.Nodes
 	}
-	budgets, nodes := ask(3, search.Limits{Depth: 6})
+	budgets, nodes := ask(3, search.Limits{Depth: deep})
 	if len(budgets) < 5 || !slices.IsSorted(budgets) || slices.Max(budgets) >= int(3*nodes) || budgets[0] == 0 || budgets[0]%3 != 0 {
 		t.Errorf("budgets %v in a search of %d nodes: want one after each iteration but the last, and more, thrice the nodes", budgets, nodes)
 	}
@@ -535,7 +549,17 @@ func TestProveAgain(t *testing.T) {
 	if len(limited) == 0 || slices.Max(limited) > 50 {
 		t.Errorf("budgets %v of 100 nodes", limited)
 	}
-	if off, _ := ask(0, search.Limits{Depth: 6}); len(off) != 0 {
+	unlimited, _ := ask(3, search.Limits{})
+	for i, budget := range budgets[:min(len(budgets), len(unlimited))] {
+		if unlimited[i] != 4*budget {
+			t.Errorf("budgets %v without limits, want four times %v", unlimited, budgets)
+			break
+		}
+	}
+	if len(unlimited) < 5 {
+		t.Errorf("budgets %v without limits", unlimited)
+	}
+	if off, _ := ask(0, search.Limits{Depth: deep}); len(off) != 0 {
 		t.Errorf("ProveAgain is off, but the prover was asked %d times", len(off))
 	}
 }
