@@ -1,7 +1,6 @@
 package gomoku
 
 import (
-	"slices"
 	"sync"
 
 	"sparring/game/gomoku"
@@ -159,12 +158,18 @@ func classify(kinds [gomoku.Directions]gomoku.Kind, fouls bool) (t threat, f fou
 
 // lineTable has the kinds of row of both colours by what lies around a point in one
 // direction. As in gomoku.Table, each half of a window has a class, and a pair of classes
-// the kinds: less memory to touch than a table by the cells themselves.
+// the kinds: less memory to touch than a table by the cells themselves. Halves have the
+// same class if none on the other side tells them apart: there are 57 classes in freestyle,
+// 62 in Renju and 67 in standard.
 type lineTable struct {
-	reach int                    // cells on either side that matter
+	reach [4]int                 // by the content that an empty cell gets: how far away that may change a kind
 	class [2][1 << (2 * 5)]uint8 // of the five cells before the point, and of those after it
 	kinds [1 << 16]kindPair      // by both classes
 }
+
+// dead is the content of a cell of a window with a dead stone, or of the border. An empty
+// cell has 0, a stone of a colour c has c + 1.
+const dead = 3
 
 // kindPair is Black's kind in the low four bits, White's in the high four.
 type kindPair uint8
@@ -189,46 +194,42 @@ func lineTableOf(lines [2]gomoku.Line) *lineTable {
 	if t := lineTables[lines]; t != nil {
 		return t
 	}
-	t := &lineTable{reach: 5}
-	if lines == [2]gomoku.Line{gomoku.FiveOrMore, gomoku.FiveOrMore} {
-		t.reach = 4 // a six counts as a five
-	}
-	caro := slices.ContainsFunc(lines[:], func(l gomoku.Line) bool { return l == gomoku.Caro || l == gomoku.ExactCaro })
-	var classes []uint32 // the cells that stand for each: 57, 120 or 172
-	for cells := range uint32(1 << (2 * 5)) {
-		same := seen(cells, t.reach, caro)
-		i := slices.Index(classes, same)
-		if i < 0 {
-			i, classes = len(classes), append(classes, same)
-		}
-		t.class[0][mirrored(cells)], t.class[1][cells] = uint8(i), uint8(i)
-	}
+	t := new(lineTable)
 	black, white := gomoku.TableOf(lines[0]), gomoku.TableOf(lines[1])
+	pair := func(before, after uint32) kindPair {
+		window := before | after<<12
+		return kindPair(black.Kind(window, gomoku.Black)) | kindPair(white.Kind(window, gomoku.White))<<4
+	}
+	known := map[[1 << (2 * 5)]kindPair]uint8{}
+	var classes []uint32 // a half of each
+	for cells := range uint32(1 << (2 * 5)) {
+		var row [1 << (2 * 5)]kindPair
+		for before := range row {
+			row[before] = pair(uint32(before), cells)
+		}
+		class, ok := known[row]
+		if !ok {
+			class = uint8(len(classes))
+			known[row], classes = class, append(classes, cells)
+		}
+		t.class[0][mirrored(cells)], t.class[1][cells] = class, class
+	}
 	for i, before := range classes {
 		for j, after := range classes {
-			window := mirrored(before) | after<<12
-			t.kinds[i<<8|j] = kindPair(black.Kind(window, gomoku.Black)) | kindPair(white.Kind(window, gomoku.White))<<4
+			t.kinds[i<<8|j] = pair(mirrored(before), after)
+		}
+	}
+	for content := range t.reach {
+		for cells, class := range t.class[1] {
+			for i := range 5 {
+				if at := 2 * i; cells>>at&3 == 0 && class != t.class[1][cells|content<<at] {
+					t.reach[content] = max(t.reach[content], i+1)
+				}
+			}
 		}
 	}
 	lineTables[lines] = t
 	return t
-}
-
-// seen returns what matters of the five cells on one side of a point, from the nearest:
-// those in reach, up to the first where both colours or the border have been met. From
-// there on they count as border; under the Caro rules only those behind it do, because
-// there a stone at the end of a row is not the same as the border.
-func seen(cells uint32, reach int, caro bool) uint32 {
-	met := uint32(0)
-	for i := range reach {
-		if met |= cells >> (2 * i) & 3; met == 3 {
-			if caro {
-				i++
-			}
-			return (cells | ^uint32(0)<<(2*i)) & (1<<(2*5) - 1)
-		}
-	}
-	return cells & (1<<(2*reach) - 1)
 }
 
 // mirrored returns five cells in the opposite order.

@@ -314,7 +314,7 @@ func (f *field) put(p gomoku.Point, c gomoku.Colour) {
 	for i := range near {
 		f.near[i] |= near[i]
 	}
-	f.spread(p)
+	f.spread(p, f.lines.reach[c+1])
 }
 
 // take takes back the last stone put, which is that of colour c on p.
@@ -328,7 +328,7 @@ func (f *field) take(p gomoku.Point, c gomoku.Colour) {
 func (f *field) bury(p gomoku.Point, c gomoku.Colour) {
 	f.push()
 	f.board.Bury(p, c)
-	f.spread(p)
+	f.spread(p, max(f.lines.reach[c+1], f.lines.reach[dead]))
 }
 
 func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
@@ -340,15 +340,15 @@ func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 // directions.
 const mostChanges = 40
 
-// spread updates the points in reach of p. All of them, and both colours: nearly every
-// one changes, and a branch on which does costs more than the work.
-func (f *field) spread(p gomoku.Point) {
+// spread updates the points within reach cells of p, which changed. All of them, and both
+// colours: nearly every one changes, and a branch on which does costs more than the work.
+func (f *field) spread(p gomoku.Point, reach int) {
 	f.log = slices.Grow(f.log, mostChanges)
 	log, n := f.log[f.mark:f.mark+mostChanges], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
 		line, shift := f.board.LineThrough(p, d)
 		step := f.board.Step(d)
-		for cells := affected(line, shift, f.lines.reach); cells != 0; cells &= cells - 1 {
+		for cells := affected(line, shift, reach); cells != 0; cells &= cells - 1 {
 			at := bits.TrailingZeros64(cells)
 			q := gomoku.Point(int(p) + (at-int(shift))>>1*step)
 			s, e := &f.state[q], &log[n]
@@ -471,14 +471,14 @@ func (f *field) stopsOfFourThrees(c gomoku.Colour) (stops points, threatened boo
 // colour c at p would make possible: p itself, and those in its rows.
 func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {
 	set.add(p)
-	r := f.state[p].rows.of(c)
+	r, reach := f.state[p].rows.of(c), f.lines.reach[c.Other()+1]
 	for d := range gomoku.Direction(gomoku.Directions) {
 		k := r.kind(d)
 		if k < gomoku.Four {
 			continue
 		}
 		window, step := f.board.Window(p, d), f.board.Step(d)
-		for i := 5 - f.lines.reach; i <= 5+f.lines.reach; i++ {
+		for i := 5 - reach; i <= 5+reach; i++ {
 			if i == 5 || window>>(2*i)&3 != 0 {
 				continue
 			}
