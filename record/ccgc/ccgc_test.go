@@ -3,8 +3,6 @@ package ccgc
 import (
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,39 +52,7 @@ func TestNames(t *testing.T) {
 
 // TestOpenings: an opening procedure is reduced to its stones, and Black comes first.
 func TestOpenings(t *testing.T) {
-	swapped := 0
-	for seed := range uint64(12) {
-		r := formattest.Random(t, "gomoku/renju-15+ccgc-2", "", seed, 40)
-		stones, _, black, err := format.Stones(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := write([]*record.Record{r}, format.WriteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := games[0]
-		var want []string
-		for _, s := range stones {
-			want = append(want, r.Plies[s.Ply-1].Move)
-		}
-		if formattest.Moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/renju-15" || format.Name(got.Seats[0]) != format.Name(r.Seats[black]) {
-			t.Errorf("%s: %s, %s, %+v", text, got.Rules, formattest.Moves(got), got.Seats)
-		}
-		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) {
-			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
-		}
-		if black == game.Second {
-			swapped++
-		}
-	}
-	if swapped == 0 {
-		t.Error("no game with swapped colours")
-	}
+	formattest.Opened(t, Format(), "gomoku/renju-15", "+ccgc-2")
 }
 
 func TestText(t *testing.T) {
@@ -139,33 +105,13 @@ var variants = map[string]want{
 }
 
 func TestVariants(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) != len(variants) {
-		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
-	}
-	for name, want := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := format.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !detect(text) {
-			t.Errorf("%s is not known", name)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil || len(games) != 1 {
-			t.Errorf("%s: %d games, %v", name, len(games), err)
-			continue
-		}
+	formattest.Variants(t, Format(), variants, func(t *testing.T, games []*record.Record, want want) {
 		r := games[0]
-		if formattest.Moves(r) != want.moves || r.Result != want.result {
-			t.Errorf("%s: %v, %s", name, formattest.Moves(r), r.Result)
+		if len(games) != 1 || formattest.Moves(r) != want.moves || r.Result != want.result {
+			t.Errorf("%d games, %v, %s", len(games), formattest.Moves(r), r.Result)
 		}
 		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
-			t.Errorf("%s: players %q, want %q", name, names, want.names)
+			t.Errorf("players %q, want %q", names, want.names)
 		}
 		if r.Start.Hour()+r.Start.Minute() > 0 { // a date alone stays what it is
 			r.Start = r.Start.In(beijing)
@@ -175,9 +121,9 @@ func TestVariants(t *testing.T) {
 			layout += ":05"
 		}
 		if when := r.Start.Format(layout) + strings.TrimRight(" "+r.Place+" "+r.Event, " "); strings.TrimSpace(when) != strings.TrimSpace(want.when) {
-			t.Errorf("%s: %q, want %q", name, when, want.when)
+			t.Errorf("%q, want %q", when, want.when)
 		}
-	}
+	})
 }
 
 func TestResult(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,14 +93,17 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// variants are the hand-written files of testdata, named for what they show.
-var variants = map[string]struct {
+// variant is what a file of testdata has.
+type variant struct {
 	games  int
 	moves  string // of the first game
 	result game.Result
 	names  string
 	what   string // date, place and event
-}{
+}
+
+// variants are the hand-written files of testdata, named for what they show.
+var variants = map[string]variant{
 	"iccs.pgn":          {1, "b2e2 b9c7 b0c2 a9b9", game.Draw, "柳大华 杨官璘", "1982-12-11 成都 1982年全国赛 (round 1)"},
 	"iccs-lower.pgn":    {1, "h2e2 h9g7", game.FirstWins, "a b", "2021-01-01"},
 	"website.pgn":       {2, "h2e2 h9g7 h0g2", game.Undecided, "红 黑", "0001-01-01"},
@@ -117,39 +118,19 @@ var variants = map[string]struct {
 }
 
 func TestVariants(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.pgn")
-	if err != nil || len(files) != len(variants) {
-		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
-	}
-	for name, want := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := format.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !Format().Detect(text) {
-			t.Errorf("%s is not known", name)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+	formattest.Variants(t, Format(), variants, func(t *testing.T, games []*record.Record, want variant) {
 		r := games[0]
 		if len(games) != want.games || formattest.Moves(r) != want.moves || r.Result != want.result {
-			t.Errorf("%s: %d games, %v, %s", name, len(games), formattest.Moves(r), r.Result)
+			t.Errorf("%d games, %v, %s", len(games), formattest.Moves(r), r.Result)
 		}
 		if names := format.Name(r.Seats[0]) + " " + format.Name(r.Seats[1]); names != want.names {
-			t.Errorf("%s: players %q", name, names)
+			t.Errorf("players %q", names)
 		}
 		what := strings.Join(strings.Fields(r.Start.Format("2006-01-02")+" "+r.Place+" "+r.Event), " ")
 		if what != want.what {
-			t.Errorf("%s: %q, want %q", name, what, want.what)
+			t.Errorf("%q, want %q", what, want.what)
 		}
-	}
+	})
 }
 
 const head = "[Game \"Chinese Chess\"]\n[Red \"a\"]\n"

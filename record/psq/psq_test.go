@@ -4,10 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"sparring/game"
@@ -44,39 +41,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestOpenings: an opening procedure is reduced to its stones, and Black comes first.
 func TestOpenings(t *testing.T) {
-	swapped := 0
-	for seed := range uint64(12) {
-		r := formattest.Random(t, "gomoku/freestyle-15+swap2", "", seed, 40)
-		stones, _, black, err := format.Stones(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := write([]*record.Record{r}, format.WriteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := games[0]
-		var want []string
-		for _, s := range stones {
-			want = append(want, r.Plies[s.Ply-1].Move)
-		}
-		if formattest.Moves(got) != strings.Join(want, " ") || got.Rules != "gomoku/freestyle-15" || got.Seats[0] != r.Seats[black] {
-			t.Errorf("%s: %s, %s, %+v", text, got.Rules, formattest.Moves(got), got.Seats)
-		}
-		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) || got.Reason != r.Reason {
-			t.Errorf("%s: %s, but %s in the record with Black %s", text, got.Result, r.Result, black)
-		}
-		if black == game.Second {
-			swapped++
-		}
-	}
-	if swapped == 0 {
-		t.Error("no game with swapped colours")
-	}
+	formattest.Opened(t, Format(), "gomoku/freestyle-15", "+swap2")
 }
 
 // TestOddNames: a name may look like a code or a note.
@@ -90,14 +55,17 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// variants are the hand-written files of testdata.
-var variants = map[string]struct {
+// variant is what a file of testdata has.
+type variant struct {
 	rules  string
 	moves  string
 	result game.Result
 	reason game.Reason
 	names  [2]string
-}{
+}
+
+// variants are the hand-written files of testdata.
+var variants = map[string]variant{
 	"piskvork.psq":       {"gomoku/freestyle-15", "h8 i8 h9", game.Undecided, "", [2]string{"", ""}},
 	"gomocup.psq":        {"gomoku/freestyle-20", "a20 t1 b20", game.Undecided, "", [2]string{"FIRST25.zip", "SECOND25.zip"}},
 	"timeout.psq":        {"gomoku/freestyle-15", "h8 i8 h9", game.FirstWins, "time", [2]string{"pbrain-a.exe", "pbrain-b.exe"}},
@@ -108,32 +76,15 @@ var variants = map[string]struct {
 }
 
 func TestVariants(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.psq")
-	if err != nil || len(files) != len(variants) {
-		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
-	}
-	for name, want := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := format.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil || len(games) != 1 {
-			t.Errorf("%s: %d games, %v", name, len(games), err)
-			continue
-		}
+	formattest.Variants(t, Format(), variants, func(t *testing.T, games []*record.Record, want variant) {
 		r := games[0]
-		if r.Rules != want.rules || formattest.Moves(r) != want.moves || r.Result != want.result || r.Reason != want.reason {
-			t.Errorf("%s: %s, %v, %s %s", name, r.Rules, formattest.Moves(r), r.Result, r.Reason)
+		if len(games) != 1 || r.Rules != want.rules || formattest.Moves(r) != want.moves || r.Result != want.result || r.Reason != want.reason {
+			t.Errorf("%d games, %s, %v, %s %s", len(games), r.Rules, formattest.Moves(r), r.Result, r.Reason)
 		}
 		if names := [2]string{format.Name(r.Seats[0]), format.Name(r.Seats[1])}; names != want.names {
-			t.Errorf("%s: players %q", name, names)
+			t.Errorf("players %q", names)
 		}
-	}
+	})
 }
 
 var damaged = []formattest.Broken{

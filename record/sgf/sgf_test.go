@@ -3,8 +3,6 @@ package sgf
 import (
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -104,15 +102,18 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// variants are the hand-written files of testdata; each says which clause of
-// the specification it shows.
-var variants = map[string]struct {
+// variant is what a file of testdata has.
+type variant struct {
 	games  int
 	rules  string
 	moves  string // of the first game
 	result game.Result
 	names  [2]string
-}{
+}
+
+// variants are the hand-written files of testdata; each says which clause of
+// the specification it shows.
+var variants = map[string]variant{
 	"amazons-specification.sgf": {1, "amazons/10x10", "d1d7/g7 a7d4/a7 g1e3/e10", game.Undecided, [2]string{"", ""}},
 	"gomoku-variations.sgf":     {1, "gomoku/freestyle-15", "h8 i9 h9", game.FirstWins, [2]string{"Ann [1]", "Bob\\"}},
 	"gomoku-collection.sgf":     {2, "gomoku/freestyle-19", "j10", game.Undecided, [2]string{"", ""}},
@@ -124,36 +125,15 @@ var variants = map[string]struct {
 }
 
 func TestVariants(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.sgf")
-	if err != nil || len(files) != len(variants) {
-		t.Fatalf("%d files, want %d: %v", len(files), len(variants), err)
-	}
-	for name, want := range variants {
-		data, err := os.ReadFile("testdata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := format.Decode(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		games, err := formattest.All(read(text, format.ReadOptions{}))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+	formattest.Variants(t, Format(), variants, func(t *testing.T, games []*record.Record, want variant) {
 		r := games[0]
-		var moves []string
-		for _, p := range r.Plies {
-			moves = append(moves, p.Move)
-		}
-		if len(games) != want.games || strings.TrimSuffix(r.Rules, "+limit=none") != want.rules || strings.Join(moves, " ") != want.moves || r.Result != want.result {
-			t.Errorf("%s: %d games, %s, %v, %s", name, len(games), r.Rules, moves, r.Result)
+		if len(games) != want.games || strings.TrimSuffix(r.Rules, "+limit=none") != want.rules || formattest.Moves(r) != want.moves || r.Result != want.result {
+			t.Errorf("%d games, %s, %v, %s", len(games), r.Rules, formattest.Moves(r), r.Result)
 		}
 		if names := [2]string{format.Name(r.Seats[0]), format.Name(r.Seats[1])}; names != want.names {
-			t.Errorf("%s: players %q", name, names)
+			t.Errorf("players %q", names)
 		}
-	}
+	})
 }
 
 // damaged are invalid files, and the expected errors.

@@ -145,6 +145,75 @@ func Moves(r *record.Record) string {
 	return strings.Join(m, " ")
 }
 
+// Variants reads the files of testdata with the format's extension, all of which have to
+// be among the wanted, and gives the games of each to check with what is wanted of it.
+func Variants[W any](t *testing.T, f format.Format, wanted map[string]W, check func(t *testing.T, games []*record.Record, want W)) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*" + f.Ext)
+	if err != nil || len(files) != len(wanted) {
+		t.Fatalf("%d files, want %d: %v", len(files), len(wanted), err)
+	}
+	for name, want := range wanted {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile("testdata/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := format.Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !f.Detect(text) {
+				t.Error("the format is not detected")
+			}
+			games, err := All(f.Read(text, format.ReadOptions{}))
+			if err != nil || len(games) == 0 {
+				t.Fatalf("%d games, %v", len(games), err)
+			}
+			check(t, games, want)
+		})
+	}
+}
+
+// Opened compares games with an opening procedure after a round trip, which reduces the
+// procedure to its stones: Black comes first, under the rules without the procedure.
+func Opened(t *testing.T, f format.Format, rules, procedure string) {
+	t.Helper()
+	swapped := 0
+	for seed := range uint64(12) {
+		r := Random(t, rules+procedure, "", seed, 40)
+		stones, _, black, err := format.Stones(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := f.Write([]*record.Record{r}, format.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := All(f.Read(text, format.ReadOptions{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := games[0]
+		var want []string
+		for _, s := range stones {
+			want = append(want, r.Plies[s.Ply-1].Move)
+		}
+		if Moves(got) != strings.Join(want, " ") || got.Rules != rules || format.Name(got.Seats[0]) != format.Name(r.Seats[black]) {
+			t.Errorf("%s: %s, %s, %+v", text, got.Rules, Moves(got), got.Seats)
+		}
+		if (got.Result == game.FirstWins) != (r.Result == game.WonBy(black)) || got.Reason != "" && got.Reason != r.Reason {
+			t.Errorf("%s: %s by %s, but %s by %s in the record with Black %s", text, got.Result, got.Reason, r.Result, r.Reason, black)
+		}
+		if black == game.Second {
+			swapped++
+		}
+	}
+	if swapped == 0 {
+		t.Error("no game with swapped colours")
+	}
+}
+
 // Broken is an invalid text of a format, and a part of its error.
 type Broken [2]string
 
