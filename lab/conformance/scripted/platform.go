@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -39,7 +38,8 @@ type Config struct {
 	Log       zerolog.Logger
 }
 
-// Platform is the platform. Everything that it calls is called under its lock: see Do.
+// Platform is the platform. Its lock protects its games and hooks, and all that it calls is
+// called under it: see Do.
 type Platform struct {
 	cfg      Config
 	nc       *nats.Conn
@@ -50,8 +50,7 @@ type Platform struct {
 	wg       sync.WaitGroup
 	stops    []func()
 
-	mu         sync.Mutex
-	changed    chan struct{} // closed and renewed at every change
+	watched    // its lock protects what follows
 	rng        *rand.Rand
 	hooks      Hooks
 	games      map[protocol.GameID]*Game
@@ -112,7 +111,7 @@ func NewPlatform(nc *nats.Conn, cfg Config) (*Platform, error) {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 100*time.Millisecond)
 	p := &Platform{
 		cfg: cfg, nc: nc, subjects: subjects, server: protocol.NewServer(nc, subjects, cfg.Limits, nil, cfg.Log),
-		changed: make(chan struct{}), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
+		watched: newWatched(), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
 		games: make(map[protocol.GameID]*Game), peers: make(map[peerID]*Peer),
 		challenges: make(map[protocol.GameID]*challenge), used: make(map[challengeID]protocol.GameID),
 	}
@@ -144,40 +143,8 @@ func (p *Platform) Close() {
 // Subjects returns the platform's subjects.
 func (p *Platform) Subjects() protocol.Subjects { return p.subjects }
 
-// Do calls f under the platform's lock, which protects its games and hooks.
-func (p *Platform) Do(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f()
-}
-
 // SetHooks replaces the hooks.
 func (p *Platform) SetHooks(h Hooks) { p.Do(func() { p.hooks = h }) }
-
-// news wakes up all who wait; p.mu is held.
-func (p *Platform) news() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
-
-// Wait waits until ok, called under the lock, returns true. The error says what was
-// waited for.
-func (p *Platform) Wait(ctx context.Context, what string, ok func() bool) error {
-	for {
-		p.mu.Lock()
-		done, changed := ok(), p.changed
-		p.mu.Unlock()
-		if done {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Millisecond): // some conditions depend on the time
-		case <-ctx.Done():
-			return fmt.Errorf("waited in vain for %s", what)
-		}
-	}
-}
 
 // Peer returns what is known of the instance of a player that was heard last, nil if
 // there is none. Call it under the lock.

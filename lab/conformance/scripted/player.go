@@ -48,8 +48,7 @@ type Player struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu        sync.Mutex
-	changed   chan struct{} // closed and renewed at every news
+	watched   // its lock protects what follows
 	rng       *rand.Rand
 	hooks     PlayerHooks
 	seats     map[protocol.GameID]*Seat
@@ -124,7 +123,7 @@ func NewPlayer(nc *nats.Conn, cfg PlayerConfig) (*Player, error) {
 		return nil, err
 	}
 	p := &Player{
-		Client: client, cfg: cfg, nc: nc, changed: make(chan struct{}), rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
+		Client: client, cfg: cfg, nc: nc, watched: newWatched(), rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
 		seats: make(map[protocol.GameID]*Seat), ended: make(map[protocol.GameID]protocol.State), heard: time.Now(),
 		helloDue: make(chan struct{}, 1), heartbeat: 200 * time.Millisecond,
 	}
@@ -178,13 +177,6 @@ func (p *Player) ID() protocol.PlayerID { return p.cfg.Player }
 // Conn returns the player's connection.
 func (p *Player) Conn() *nats.Conn { return p.nc }
 
-// Do calls f under the player's lock.
-func (p *Player) Do(f func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f()
-}
-
 // SetHooks replaces the hooks.
 func (p *Player) SetHooks(h PlayerHooks) { p.Do(func() { p.hooks = h }) }
 
@@ -194,28 +186,12 @@ func (p *Player) SetNoReconnect(on bool) { p.Do(func() { p.patient = on }) }
 // SetQuiet makes the player send no heartbeats and hellos by itself, or send them again.
 func (p *Player) SetQuiet(on bool) { p.Do(func() { p.quiet = on }) }
 
-func (p *Player) news() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
-
-// Wait waits until ok, called under the lock, returns true. The error says what was
-// waited for.
+// Wait is that of the lock, with the player's name in the error.
 func (p *Player) Wait(ctx context.Context, what string, ok func() bool) error {
-	for {
-		p.mu.Lock()
-		done, changed := ok(), p.changed
-		p.mu.Unlock()
-		if done {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("%s waited in vain for %s", p.cfg.Player, what)
-		}
+	if err := p.watched.Wait(ctx, what, ok); err != nil {
+		return fmt.Errorf("%s %w", p.cfg.Player, err)
 	}
+	return nil
 }
 
 // Until waits until the game's last state, as the player saw it, fulfils ok, and
