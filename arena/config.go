@@ -36,9 +36,9 @@ type Config struct {
 	// bot that accepts is asked to keep its slot for the grant.
 	OfferFor, HoldFor time.Duration
 	// RetryAfter is how long a challenge that was not accepted waits before it is
-	// offered again. It doubles each time, up to RetryMost, and grows beyond that
+	// offered again. It doubles each time, up to RetryMax, and grows beyond that
 	// if more than a thousand challenges wait.
-	RetryAfter, RetryMost time.Duration
+	RetryAfter, RetryMax time.Duration
 	// ChallengeFor is the default lifetime of a challenge.
 	ChallengeFor time.Duration
 	// Challenges limits how many challenges may wait in total, PerPlayer how
@@ -109,7 +109,7 @@ func Defaults() Config {
 	return Config{
 		Prefix: protocol.DefaultPrefix, Replicas: 1, Games: 1000, Limits: protocol.DefaultLimits,
 		OfferFor: time.Second, HoldFor: 4 * time.Second,
-		RetryAfter: 250 * time.Millisecond, RetryMost: 2 * time.Second,
+		RetryAfter: 250 * time.Millisecond, RetryMax: 2 * time.Second,
 		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16, PersonGames: 50,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
@@ -169,7 +169,7 @@ func (c Config) Validate() error {
 		name string
 		d    time.Duration
 	}{
-		{"OfferFor", c.OfferFor}, {"HoldFor", c.HoldFor}, {"RetryAfter", c.RetryAfter}, {"RetryMost", c.RetryMost},
+		{"OfferFor", c.OfferFor}, {"HoldFor", c.HoldFor}, {"RetryAfter", c.RetryAfter}, {"RetryMax", c.RetryMax},
 		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience}, {"Keep.Notice", c.Keep.Notice}, {"Keep.Every", c.Keep.Every},
 	} {
 		if d.d <= 0 {

@@ -21,7 +21,7 @@ type follower struct {
 	messages jetstream.MessagesContext
 	read     uint64        // messages of the present consumer
 	waiting  uint64        // messages that were there when it was opened
-	silence  time.Duration // see mostSilence
+	silence  time.Duration // see maxSilence
 }
 
 const (
@@ -30,9 +30,9 @@ const (
 	followHeartbeat = time.Second
 	// followRetry is the time between two attempts to begin again.
 	followRetry = 250 * time.Millisecond
-	// mostSilence is how long none of the old messages may come before start gives up. There
+	// maxSilence is how long none of the old messages may come before start gives up. There
 	// may be millions, so that how long all of them take says nothing.
-	mostSilence = time.Minute
+	maxSilence = time.Minute
 )
 
 // openFollower opens a stream. Of from it needs the deliver policy, with its sequence, and
@@ -43,7 +43,7 @@ func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.
 	if from.FilterSubject == "" {
 		from.FilterSubject = ">" // the server wants one to choose the last of each subject
 	}
-	w := &follower{js: js, stream: stream, from: from, silence: mostSilence}
+	w := &follower{js: js, stream: stream, from: from, silence: maxSilence}
 	return w, w.open(ctx)
 }
 

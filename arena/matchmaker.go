@@ -140,7 +140,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.decided(msg, ch) // by an earlier attempt
 		return
 	case !errors.Is(err, ErrNoGame):
-		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
+		a.sent(msg.NakWithDelay(a.cfg.RetryMax))
 		return
 	}
 	expired := protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody accepted the challenge in time"}
@@ -225,7 +225,7 @@ func (a *Arena) sent(err error) {
 // retry returns a challenge to the queue for its next attempt, which comes before
 // left has passed.
 func (a *Arena) retry(msg jetstream.Msg, attempt uint64, left time.Duration) {
-	backOff := min(a.cfg.RetryAfter<<min(attempt-1, 16), a.cfg.RetryMost)
+	backOff := min(a.cfg.RetryAfter<<min(attempt-1, 16), a.cfg.RetryMax)
 	delay := min(crowded(backOff, a.returned.Add(1)), max(left, time.Millisecond))
 	time.AfterFunc(delay, func() { a.returned.Add(-1) })
 	a.sent(msg.NakWithDelay(delay))
@@ -245,7 +245,7 @@ func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Chal
 		a.notifyChallenger(ch, n)
 		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
 	case !errors.Is(err, errLost):
-		a.sent(msg.NakWithDelay(a.cfg.RetryMost))
+		a.sent(msg.NakWithDelay(a.cfg.RetryMax))
 		return
 	}
 	a.decided(msg, ch)

@@ -19,9 +19,9 @@ import (
 const (
 	// pairEvery is how often the ladder is paired.
 	pairEvery = 250 * time.Millisecond
-	// mostPosted bounds the pairings that wait for their seats to be taken, so that
+	// maxPosted bounds the pairings that wait for their seats to be taken, so that
 	// the challenges of others never stand behind thousands of them.
-	mostPosted = 256
+	maxPosted = 256
 	// postAtOnce is how many pairings are stored at the same time.
 	postAtOnce = 16
 	// pairingFor is how long a pairing may wait for an arena that has room.
@@ -195,7 +195,7 @@ func (p *pairer) pair(now time.Time) []*postedPairing {
 	slices.SortFunc(made, func(x, y *postedPairing) int {
 		return earliest(x.since).Compare(earliest(y.since))
 	})
-	more := mostPosted - len(p.posted)
+	more := maxPosted - len(p.posted)
 	return slices.DeleteFunc(made, func(w *postedPairing) bool {
 		if more > 0 && takeSlots(w, players, room) {
 			more--

@@ -60,7 +60,7 @@ func quick() Config {
 	cfg := Defaults()
 	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, time.Second
 	cfg.LeaseFor = time.Second
-	cfg.RetryAfter, cfg.RetryMost = 50*time.Millisecond, 200*time.Millisecond
+	cfg.RetryAfter, cfg.RetryMax = 50*time.Millisecond, 200*time.Millisecond
 	cfg.Limits.PerSecond = 10000
 	cfg.Patience = 100 * time.Millisecond
 	cfg.Linger = 2 * time.Second

@@ -114,12 +114,12 @@ func (r *reach) silence(heard time.Time) time.Duration {
 // through this process, but not for ever: on a busy machine the next lapse follows at once.
 func (r *reach) gone(heard time.Time, most time.Duration) bool {
 	until, last := r.heardUntil(), r.ending()
-	return r.silence(heard) > most && (until.Sub(last) > most || until.Sub(heard) > mostForgiven*most)
+	return r.silence(heard) > most && (until.Sub(last) > most || until.Sub(heard) > maxForgiven*most)
 }
 
-// mostForgiven is how many times as long as it may be silent an instance is waited for at
+// maxForgiven is how many times as long as it may be silent an instance is waited for at
 // most while lapses follow each other.
-const mostForgiven = 4
+const maxForgiven = 4
 
 // ending returns the end of the last lapse that has ended.
 func (r *reach) ending() time.Time {

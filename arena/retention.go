@@ -46,7 +46,7 @@ func (a *Arena) retain(ctx context.Context) {
 	if a.cfg.Keep.Logs.None() && a.cfg.Keep.Records.None() {
 		return
 	}
-	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: mostSteps, removals: mostRemovals}
+	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: maxSteps, removals: maxRemovals}
 	r.run(ctx)
 }
 
@@ -147,9 +147,9 @@ func next(ctx context.Context, s jetstream.Stream, seq uint64, subjects string) 
 
 // Logs are removed a few at a time: each removal delays appends.
 const (
-	mostRemovals = 500
-	mostSteps    = 50_000
-	removalRest  = 10 * time.Millisecond
+	maxRemovals = 500
+	maxSteps    = 50_000
+	removalRest = 10 * time.Millisecond
 )
 
 // removeLogs removes the logs of the games that began first, of those that have ended

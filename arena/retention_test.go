@@ -70,7 +70,7 @@ func TestRetention(t *testing.T) {
 		return all
 	}
 	state := func(bound func(record.Bounds) record.Bounds) *retention {
-		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: mostSteps, removals: mostRemovals}
+		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: maxSteps, removals: maxRemovals}
 	}
 	step := func(what string, r *retention, wantLogs string, wantRecords uint64) {
 		t.Helper()
@@ -134,7 +134,7 @@ func TestRetentionCatchesUp(t *testing.T) {
 	a := prepareArenaLog(t, arenatest.StartServer(t, ""), steady(), zerolog.Nop())
 	endedLogs(t, a.store, 7, 10)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &retention{store: a.store, keep: removing(1), log: zerolog.Nop(), steps: mostSteps, removals: 2}
+	r := &retention{store: a.store, keep: removing(1), log: zerolog.Nop(), steps: maxSteps, removals: 2}
 	r.keep.Every = 2 * patience
 	done := make(chan struct{})
 	go func() {
@@ -159,7 +159,7 @@ func TestRetentionBehindRunningGames(t *testing.T) {
 		begun(t, a.store, protocol.GameID(fmt.Sprintf("running-%d", i)), small(t, "600+6"), 2)
 	}
 	endedLogs(t, a.store, 3, 10)
-	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4, removals: mostRemovals}
+	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4, removals: maxRemovals}
 	run := func(times int) {
 		t.Helper()
 		for range times {

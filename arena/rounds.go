@@ -173,9 +173,9 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 		}
 		if len(is) > 0 && now.Sub(since) >= a.cfg.Ladder.StableFor {
 			round := Round{Number: number, Started: now.UTC(), Pairings: pair(is, number)}
-			if n := len(round.Pairings); n > mostPairings {
+			if n := len(round.Pairings); n > maxPairings {
 				if !warned {
-					a.log.Error().Int("games", n).Int("most", mostPairings).
+					a.log.Error().Int("games", n).Int("most", maxPairings).
 						Msg("too many bots for a round in which all meet; without SPARRING_LADDER_ROUNDS (--rounds) whoever is free is paired")
 				}
 				warned = true
@@ -192,8 +192,8 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 	return Round{}, context.Cause(ctx)
 }
 
-// mostPairings bounds the games of a round, which is stored as one value.
-const mostPairings = 1000
+// maxPairings bounds the games of a round, which is stored as one value.
+const maxPairings = 1000
 
 // contest is a game of the ladder with the bots that are present for it.
 type contest struct {

@@ -145,7 +145,7 @@ func TestAwaitHello(t *testing.T) {
 
 // The number of attempts a second does not depend on the number of challenges.
 func TestAttemptsDoNotGrow(t *testing.T) {
-	most := Defaults().RetryMost
+	most := Defaults().RetryMax
 	for _, n := range []int64{1, 100, 1000, manyWaiting, 10 * manyWaiting} {
 		delay := crowded(most, n)
 		if perSecond := float64(n) / delay.Seconds(); delay < most || perSecond > retriesPerSecond {

@@ -124,7 +124,7 @@ func (c Config) Validate() error {
 		faults.Add("THREADS", "%d: there are %d cores for searches", c.Threads, cores)
 	}
 	faults.AtLeast("HASH_MB", c.HashMB, 1)
-	if most := engine.MostHash() >> 20; c.HashMB > most {
+	if most := engine.MaxHash() >> 20; c.HashMB > most {
 		faults.Add("HASH_MB", "%d: this machine has memory for %d", c.HashMB, most)
 	}
 	if c.Analyses < 0 || c.Analyses > maxAnalyses {

@@ -26,8 +26,8 @@ const (
 	maxFault = 500
 )
 
-// mostPlayers is how many players a report names.
-const mostPlayers = 256
+// maxPlayers is how many players a report names.
+const maxPlayers = 256
 
 // Report describes the process to the operator.
 func (b *Bot) Report() protocol.Report {
@@ -46,7 +46,7 @@ func (b *Bot) Report() protocol.Report {
 	b.overload.fill(r)
 	for _, p := range b.roster() {
 		r.PlayerCount++
-		if p.profile().level == 0 && len(r.Players) < mostPlayers {
+		if p.profile().level == 0 && len(r.Players) < maxPlayers {
 			r.Players = append(r.Players, p.profile().Player)
 		}
 	}

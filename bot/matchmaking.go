@@ -12,7 +12,7 @@ import (
 // matchmake looks for opponents until ctx ends.
 func (p *player) matchmake(ctx context.Context) {
 	m := p.bot.cfg.Match
-	b := policy.Backoff{Least: m.Interval, Most: m.Longest}
+	b := policy.Backoff{Min: m.Interval, Max: m.Longest}
 	for sleep(ctx, b.Next()) {
 		terms, pool, err := m.Challenge(p.profile().Games)
 		if err != nil {

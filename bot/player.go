@@ -328,12 +328,12 @@ func (p *player) warnRefused(refusal *protocol.Error) {
 
 // need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
-	return policy.Need{Player: p.profile().Player, MaxGames: p.mostGames(), Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
+	return policy.Need{Player: p.profile().Player, MaxGames: p.maxGames(), Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
 }
 
-// mostGames is the player's own limit of games at once, whatever slots are free: a
+// maxGames is the player's own limit of games at once, whatever slots are free: a
 // heartbeat that named more would be refused, and all its seats be given away.
-func (p *player) mostGames() int {
+func (p *player) maxGames() int {
 	if n := p.profile().Slots; n > 0 {
 		return n
 	}
@@ -343,9 +343,9 @@ func (p *player) mostGames() int {
 // slots returns how many games the player could play at once.
 func (p *player) slots() int {
 	if p.profile().level > 0 {
-		return min(p.bot.cfg.Levels, p.mostGames())
+		return min(p.bot.cfg.Levels, p.maxGames())
 	}
-	return min(p.bot.cfg.Slots, p.mostGames())
+	return min(p.bot.cfg.Slots, p.maxGames())
 }
 
 // known reports whether the platform has accepted a hello. It grants no game to an

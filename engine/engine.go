@@ -59,9 +59,9 @@ func Searches() []string { return []string{AlphaBeta, MCTS} }
 // DefaultHash is the default size of a hash table, in bytes.
 const DefaultHash = 64 << 20
 
-// MostHash returns the largest hash table that this machine has memory for, in
+// MaxHash returns the largest hash table that this machine has memory for, in
 // bytes: three quarters of its memory. Allocating more may kill the process.
-func MostHash() int {
+func MaxHash() int {
 	if m := memory(); m > 0 {
 		return int(min(m/4*3, math.MaxInt))
 	}
@@ -94,7 +94,7 @@ func New(gameName string, o Options) (*Engine, error) {
 	if o.HashBytes < 0 || o.Threads < 0 || o.Threads > MaxThreads {
 		return nil, fmt.Errorf("engine: %d bytes of hash, %d threads: must not be negative, and at most %d threads", o.HashBytes, o.Threads, MaxThreads)
 	}
-	if most := MostHash(); o.HashBytes > most {
+	if most := MaxHash(); o.HashBytes > most {
 		return nil, fmt.Errorf("engine: %d MiB of hash: this machine has memory for %d", o.HashBytes>>20, most>>20)
 	}
 	if o.HashBytes == 0 {

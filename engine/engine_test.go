@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := New("amazons", Options{Search: "luck"}); err == nil || !strings.Contains(err.Error(), MCTS) {
 		t.Errorf("no such search: %v", err)
 	}
-	if most := MostHash(); most < math.MaxInt {
+	if most := MaxHash(); most < math.MaxInt {
 		if _, err := New("amazons", Options{HashBytes: most + 1}); err == nil {
 			t.Error("more hash than the machine has memory for is accepted")
 		}

@@ -22,7 +22,7 @@ func TestManyGames(t *testing.T) {
 		search    string
 		games     int
 		hashBytes int
-		mostMB    int64 // of all games together, open or closed
+		maxMB     int64 // of all games together, open or closed
 	}{
 		"shared":       {GameOptions{}, AlphaBeta, 1000, 1 << 16, 300},
 		"reproducible": {GameOptions{Reproducible: true}, AlphaBeta, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
@@ -38,8 +38,8 @@ func TestManyGames(t *testing.T) {
 				t.Helper()
 				mb := (allocated() - before) >> 20
 				t.Logf("%d MB, %d games %s", mb, c.games, when)
-				if mb > c.mostMB {
-					t.Errorf("%d MB, %d games %s: want at most %d", mb, c.games, when, c.mostMB)
+				if mb > c.maxMB {
+					t.Errorf("%d MB, %d games %s: want at most %d", mb, c.games, when, c.maxMB)
 				}
 			}
 			p := start(t, "xiangqi")

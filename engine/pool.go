@@ -196,7 +196,7 @@ func (s *Search) play(c *Clock) {
 			length = a.Length
 		}
 		b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs,
-			Ply: s.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead, Most: c.Most})
+			Ply: s.position.Ply(), Length: length, MovesToGo: l.MovesToGo, Overhead: c.Overhead, MoveLimit: c.MoveLimit})
 		soft, hard = b.Soft, b.Hard
 		if !s.untimed {
 			l.Soft, l.Hard, l.SoftScale, l.Clock = soft, hard, timing.SoftScale, c

@@ -282,8 +282,8 @@ func absent(err error) bool {
 		errors.As(err, &network) && network.Op != "remote error" // from TLS: the certificate was refused
 }
 
-// mostDenied is how many different subjects that a user may not use are logged.
-const mostDenied = 100
+// maxDenied is how many different subjects that a user may not use are logged.
+const maxDenied = 100
 
 func (c Connection) options() []nats.Option {
 	log := c.Log.With().Str("nats", c.Name).Logger()
@@ -334,7 +334,7 @@ func (c Connection) options() []nats.Option {
 		nats.ClosedHandler(func(*nats.Conn) { endWatch() }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
-				if denied[text] || len(denied) == mostDenied {
+				if denied[text] || len(denied) == maxDenied {
 					return // requests are repeated, and would fill the log
 				}
 				denied[text] = true

@@ -37,7 +37,7 @@ type Policy struct {
 type LagPolicy struct {
 	Base      time.Duration // growth per move, whatever the clock
 	PerSecond time.Duration // growth per move for each second of the clock's expected time, see clock.Spec.Expected
-	Most      time.Duration // largest growth per move
+	Max       time.Duration // largest growth per move
 	Start     int           // quota at the start, as a number of growths
 	Cap       int           // largest quota, as a number of growths
 }
@@ -51,7 +51,7 @@ func DefaultPolicy() Policy {
 		ResumeWithin: 30 * time.Second,
 		FlagGrace:    100 * time.Millisecond,
 		LogLimit:     10_000,
-		Lag:          LagPolicy{Base: 150 * time.Millisecond, PerSecond: 4 * time.Millisecond, Most: time.Second, Start: 3, Cap: 7},
+		Lag:          LagPolicy{Base: 150 * time.Millisecond, PerSecond: 4 * time.Millisecond, Max: time.Second, Start: 3, Cap: 7},
 	}
 }
 
@@ -81,7 +81,7 @@ func (p Policy) Validate() error {
 	if p.LogLimit < 2*reserve {
 		errs = append(errs, fmt.Errorf("LogLimit: %d: want at least %d", p.LogLimit, 2*reserve))
 	}
-	if l := p.Lag; min(l.Base, l.PerSecond, l.Most) < 0 || min(l.Start, l.Cap) < 0 {
+	if l := p.Lag; min(l.Base, l.PerSecond, l.Max) < 0 || min(l.Start, l.Cap) < 0 {
 		errs = append(errs, fmt.Errorf("lag credit: %+v: want no negative value", l))
 	}
 	return errors.Join(errs...)
@@ -135,7 +135,7 @@ type lag struct{ quota, growth, most time.Duration }
 func (p LagPolicy) quota(spec clock.Spec) lag {
 	expected, _ := spec.Expected()
 	seconds := expected / time.Second
-	growth := min(p.Most, p.Base+seconds*p.PerSecond)
+	growth := min(p.Max, p.Base+seconds*p.PerSecond)
 	return lag{time.Duration(p.Start) * growth, growth, time.Duration(p.Cap) * growth}
 }
 

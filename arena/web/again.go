@@ -33,9 +33,9 @@ type continuation struct {
 	Declined [2]int `json:"declined,omitzero"`
 }
 
-// mostDeclined is how many of somebody's offers of a kind may be declined or withdrawn
+// maxDeclined is how many of somebody's offers of a kind may be declined or withdrawn
 // after a finished game: then no other is shown to the opponent, who may still offer.
-const mostDeclined = 2
+const maxDeclined = 2
 
 // reasonDeclined is the reason of the refusal then.
 const reasonDeclined = "declined"
@@ -93,7 +93,7 @@ func (c *continuation) step(seat game.Seat, step protocol.Step, human bool, now 
 		return next, nil
 	case human && by != nil && *by == seat:
 		return c, errOffered
-	case human && by == nil && next.Declined[seat] >= mostDeclined:
+	case human && by == nil && next.Declined[seat] >= maxDeclined:
 		return c, errDeclined
 	case human && by == nil:
 		next.By, next.At = seat, now

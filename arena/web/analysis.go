@@ -28,7 +28,7 @@ type analysisLimits struct {
 	hintsHourly, reviewsHourly, triesHourly, burst int
 
 	reviewTime             time.Duration // for the searches of a review
-	leastSearch, longest   time.Duration // bounds of each of them
+	minSearch, longest     time.Duration // bounds of each of them
 	hintTime, tryTime      time.Duration
 	patience               time.Duration // how long a hint or a try waits for a free analyst
 	retry                  time.Duration // how long a review waits for an analyst to come back
@@ -40,7 +40,7 @@ type analysisLimits struct {
 var defaultAnalysisLimits = analysisLimits{
 	searches: 2, reviews: 1, waiting: 50, perPerson: 2, perAddress: 25,
 	hintsHourly: 200, reviewsHourly: 20, triesHourly: 400, burst: 20,
-	reviewTime: 45 * time.Second, leastSearch: 200 * time.Millisecond, longest: 1500 * time.Millisecond,
+	reviewTime: 45 * time.Second, minSearch: 200 * time.Millisecond, longest: 1500 * time.Millisecond,
 	hintTime: 2 * time.Second, tryTime: time.Second, patience: 20 * time.Second, retry: 20 * time.Second,
 	linger: 30 * time.Second, progress: time.Second, keptReviews: 200, keptMoves: 4000,
 }

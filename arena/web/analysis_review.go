@@ -314,7 +314,7 @@ func (v *gameReview) searchTime() time.Duration {
 	l := &v.desk.limits
 	_, total := v.game.Progress()
 	each := l.reviewTime * time.Duration(l.searches/l.reviews) / time.Duration(total+total/4+1)
-	return min(max(each, l.leastSearch), l.longest)
+	return min(max(each, l.minSearch), l.longest)
 }
 
 // search is a search of the review.

@@ -52,7 +52,7 @@ func quick() arena.Config {
 	cfg := arena.Defaults()
 	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, 2*time.Second
 	cfg.LeaseFor = time.Second
-	cfg.RetryAfter, cfg.RetryMost = 50*time.Millisecond, 200*time.Millisecond
+	cfg.RetryAfter, cfg.RetryMax = 50*time.Millisecond, 200*time.Millisecond
 	cfg.Linger = 2 * time.Second
 	cfg.Policy.FirstMove, cfg.Policy.AbandonAfter = 20*patience, 20*patience // on a slow machine, too
 	return cfg

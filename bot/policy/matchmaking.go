@@ -70,17 +70,17 @@ func (m Matchmaking) Challenge(games []string) (protocol.Terms, protocol.Pool, e
 
 // Backoff is the pause between a player's own challenges. Each challenge without
 // a game doubles it, a game resets it.
-type Backoff struct{ Least, Most, pause time.Duration }
+type Backoff struct{ Min, Max, pause time.Duration }
 
 // Failed doubles the pause.
-func (b *Backoff) Failed() { b.pause = min(2*max(b.pause, b.Least), b.Most) }
+func (b *Backoff) Failed() { b.pause = min(2*max(b.pause, b.Min), b.Max) }
 
 // Succeeded resets the pause.
-func (b *Backoff) Succeeded() { b.pause = b.Least }
+func (b *Backoff) Succeeded() { b.pause = b.Min }
 
 // Next returns the pause, less up to a quarter at random, so that bots started
 // together do not challenge at the same moment.
 func (b *Backoff) Next() time.Duration {
-	pause := max(b.pause, b.Least)
+	pause := max(b.pause, b.Min)
 	return pause - rand.N(pause/4+1)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestBackoff(t *testing.T) {
-	b := Backoff{Least: time.Second, Most: 5 * time.Second}
+	b := Backoff{Min: time.Second, Max: 5 * time.Second}
 	pauses := func(want time.Duration) {
 		t.Helper()
 		for range 100 {

@@ -76,7 +76,7 @@ three times the room of the first.
 	fl.StringVar(&f.clock, "clock", "60+0.6", "clock of the games")
 	fl.DurationVar(&f.pace, "pace", -1, "shortest time for a move; default: the clock's time for 40 moves, divided by 60")
 	fl.Lookup("pace").DefValue = "0s" // not listed
-	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of a bot process, an even number; 0: one for ten games, up to %d", fleetbench.MostPlayers))
+	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of a bot process, an even number; 0: one for ten games, up to %d", fleetbench.MaxPlayers))
 	fl.IntSliceVar(&f.plan.Bots, "bots", nil, "capacity of each bot process, in parts of all; default: one process")
 	fl.IntVar(&f.plan.Starts, "starts", 1000, "most games started a second")
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")

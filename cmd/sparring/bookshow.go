@@ -208,8 +208,8 @@ func bookPrefer() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&by, "by", 1, "how many times to double its weight (negative: halve); 0: reset")
 	return preferring(c, func() (book.Preference, error) {
-		if by < -int(book.MostPreference) || by > int(book.MostPreference) {
-			return 0, usagef("--by %d: want %d to %d", by, -book.MostPreference, book.MostPreference)
+		if by < -int(book.MaxPreference) || by > int(book.MaxPreference) {
+			return 0, usagef("--by %d: want %d to %d", by, -book.MaxPreference, book.MaxPreference)
 		}
 		return book.Preference(by), nil
 	})

@@ -278,8 +278,8 @@ func plays(r *record.Record, player string) bool {
 	return slices.ContainsFunc(r.Seats[:], func(s record.Seat) bool { return s.Player == player || s.Display == player })
 }
 
-// mostPlayers is how many players an error names.
-const mostPlayers = 10
+// maxPlayers is how many players an error names.
+const maxPlayers = 10
 
 // playersOf returns the names of those who played most of the games, in order.
 func playersOf(all []*record.Record) []string {
@@ -294,8 +294,8 @@ func playersOf(all []*record.Record) []string {
 	switch {
 	case len(names) == 0:
 		return []string{"none"}
-	case len(names) > mostPlayers:
-		return append(names[:mostPlayers], "...")
+	case len(names) > maxPlayers:
+		return append(names[:maxPlayers], "...")
 	}
 	return names
 }

@@ -104,17 +104,17 @@ func askOf(ask *capacity.Ask, clockText string, games []string, platformMS float
 }
 
 func printPlan(out io.Writer, p *capacity.Plan) error {
-	verdict := fmt.Sprintf("fits: up to %d games at once do", p.MostGames)
+	verdict := fmt.Sprintf("fits: up to %d games at once do", p.MaxGames)
 	if !p.Fits {
-		verdict = fmt.Sprintf("DOES NOT FIT: %d games at once do, or %.0f cores", p.MostGames, float64(p.Cores)*float64(p.Games)/max(float64(p.MostGames), 1)+0.5)
+		verdict = fmt.Sprintf("DOES NOT FIT: %d games at once do, or %.0f cores", p.MaxGames, float64(p.Cores)*float64(p.Games)/max(float64(p.MaxGames), 1)+0.5)
 	}
 	t := texttable.Table{{"", fmt.Sprintf("%d games at once, %s, on %s", p.Games, p.Clock, count(p.Cores, "core", "cores"))}}
 	t.Add("verdict", verdict)
 	t.Add("a move", fmt.Sprintf("%.2f s by the clock; %.2f ms of a core for the search, %.2f ms for the rest", p.SecondsPerMove, p.Costs.SearchMS, p.Costs.PlatformMS))
-	t.Add("moves a second", fmt.Sprintf("%.0f if all take their time; %.0f at most, if bots move at once", p.MovesPerSecond, p.MostMovesPerSecond))
+	t.Add("moves a second", fmt.Sprintf("%.0f if all take their time; %.0f at most, if bots move at once", p.MovesPerSecond, p.MaxMovesPerSecond))
 	t.Add("cores", fmt.Sprintf("%.2f busy", p.CoresNeeded))
 	t.Add("memory", fmt.Sprintf("%.0f MB", p.MemoryMB))
-	t.Add("disk a day", fmt.Sprintf("%s; %s at most", megabytes(p.DiskMBPerDay), megabytes(p.MostDiskMBPerDay)))
+	t.Add("disk a day", fmt.Sprintf("%s; %s at most", megabytes(p.DiskMBPerDay), megabytes(p.MaxDiskMBPerDay)))
 	t.Add("search from", p.Costs.Search)
 	t.Add("rest from", p.Costs.Platform)
 	return t.Write(out)

@@ -155,7 +155,7 @@ func (v fleetView) lines(before *fleetView) []string {
 		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats")))
 	}
 	for i, k := range v.Others {
-		if i == mostOthers {
+		if i == maxOthers {
 			notes = append(notes, fmt.Sprintf("and %s like it", count(len(v.Others)-i, "instance", "instances")))
 			break
 		}
@@ -175,8 +175,8 @@ func (v fleetView) lines(before *fleetView) []string {
 	return append(lines, notes...)
 }
 
-// mostOthers is how many instances are listed that are not of the fleet.
-const mostOthers = 20
+// maxOthers is how many instances are listed that are not of the fleet.
+const maxOthers = 20
 
 // ofPlayers names the players of an instance.
 func ofPlayers(k protocol.KnownInstance) string {

@@ -131,14 +131,14 @@ func positionCommand() *cobra.Command {
 	at.flags(c)
 	c.Flags().StringVar(&moves, "moves", "", "moves to play first, separated by spaces")
 	c.Flags().StringVar(&notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
-	c.Flags().BoolVar(&all, "legal", false, fmt.Sprintf("list the legal moves also where there are more than %d", mostListed))
+	c.Flags().BoolVar(&all, "legal", false, fmt.Sprintf("list the legal moves also where there are more than %d", maxListed))
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
-// mostListed is how many legal moves the position command lists without being asked:
+// maxListed is how many legal moves the position command lists without being asked:
 // a position of Amazons has thousands.
-const mostListed = 300
+const maxListed = 300
 
 // playMoves plays moves, written in a notation and separated by spaces. The error
 // names the ply, from 1.
@@ -223,7 +223,7 @@ func (v positionView) print(out io.Writer, diagram string, all bool) {
 		return
 	}
 	list := ": " + strings.Join(v.Moves, " ")
-	if v.Legal > mostListed && !all {
+	if v.Legal > maxListed && !all {
 		list = " (--legal lists them)"
 	}
 	fmt.Fprintf(out, "to act    %s\nlegal     %d%s\n", v.Turn, v.Legal, list)

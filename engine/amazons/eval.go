@@ -185,7 +185,7 @@ func (p *position) mobility() (m int) {
 // sideMobility is a side's part of m.
 func (p *position) sideMobility(s game.Seat) (m int) {
 	moves := &p.currentFrame().moves
-	least := uint8(mostMoves)
+	least := uint8(maxMoves)
 	for own := p.board.Amazons(s); !own.Empty(); {
 		n := moves[own.Pop()]
 		m += int(n)

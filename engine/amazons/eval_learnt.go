@@ -36,18 +36,18 @@ const (
 var moveKnots = [...]int{0, 1, 2, 4, 7, 11, 16, 24}
 
 const (
-	mostMoves     = 64 // more than an amazon has on any board, and a power of two
-	mostLiberties = 8
-	mostAlone     = 4 // amazons in areas of their own; more count as this many
+	maxMoves     = 64 // more than an amazon has on any board, and a power of two
+	maxLiberties = 8
+	maxAlone     = 4 // amazons in areas of their own; more count as this many
 )
 
 // evalTable has the weights for one number of arrows by what is looked up, in units of
 // 1/evalUnit of a hundredth of a square. In arrays of two the side to move comes first.
 type evalTable struct {
 	queen, king  pairs
-	moves, least [2][mostMoves]int32 // by the number of queen moves
-	liberties    [2][mostLiberties + 1]int32
-	alone        [2][mostAlone + 1]int32
+	moves, least [2][maxMoves]int32 // by the number of queen moves
+	liberties    [2][maxLiberties + 1]int32
+	alone        [2][maxAlone + 1]int32
 	defect       [2]int32
 	tempo        int32
 }
@@ -84,11 +84,11 @@ func learntValue(p *position) int {
 	}
 	for side, own := range amazons {
 		alone := p.geo.alone(own, regions[side^1])
-		v += t.alone[side][min(alone.Count(), mostAlone)] + t.defect[side]*p.defects(alone)
-		least := uint8(mostMoves - 1)
+		v += t.alone[side][min(alone.Count(), maxAlone)] + t.defect[side]*p.defects(alone)
+		least := uint8(maxMoves - 1)
 		for !own.Empty() {
 			at := own.Pop()
-			n := f.moves[at] % mostMoves
+			n := f.moves[at] % maxMoves
 			least = min(least, n)
 			v += t.moves[side][n] + t.liberties[side][p.geo.near[at].And(free).Count()]
 		}

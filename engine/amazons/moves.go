@@ -95,7 +95,7 @@ func (p *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 			wanted = len(o.steps)
 		}
 		p.rank(o, wanted)
-		if from > 0 && c.Stage == goodArrows && o.steps[from].step().score+o.mostByArrow(p.board.Free()) < c.Ints[1] {
+		if from > 0 && c.Stage == goodArrows && o.steps[from].step().score+o.maxArrowScore(p.board.Free()) < c.Ints[1] {
 			c.Stage, c.Ints[0] = otherArrows, 0 // no good arrow is left
 			continue
 		}
@@ -187,8 +187,8 @@ func (o *order) arrowScore(q *mover, arrow rules.Square, distance, cut int32) in
 	return o.effects[arrow].arrow - q.own[arrow].arrow + w.distance[min(distance, int32(len(w.distance)))-1] - w.cut*cut
 }
 
-// mostByArrow is at least the greatest arrowScore of the node.
-func (o *order) mostByArrow(free rules.Bits) int32 {
+// maxArrowScore is at least the greatest arrowScore of the node.
+func (o *order) maxArrowScore(free rules.Bits) int32 {
 	w := o.weights
 	most := w.back
 	for !free.Empty() {

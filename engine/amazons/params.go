@@ -87,9 +87,9 @@ const (
 	// hundredths of a square, in steps of a quarter, up to so many times. With 40
 	// the won 5x4 board takes a million nodes, with 100 twice as many, and with
 	// 200 four times.
-	doublesAt     = square * 2 / 5
-	stepsOfTwo    = 4
-	mostDoublings = 12
+	doublesAt    = square * 2 / 5
+	stepsOfTwo   = 4
+	maxDoublings = 12
 
 	// kingCap is the greatest difference of king distances in formula (4).
 	kingCap = 6

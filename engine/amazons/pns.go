@@ -57,7 +57,7 @@ type proofMove struct {
 // are looked for in buckets.
 const (
 	firstEntries = 1 << 12
-	mostEntries  = 1 << 22
+	maxEntries   = 1 << 22
 	bucketSize   = 4
 )
 
@@ -158,7 +158,7 @@ func (s *proofSearch) slot(key uint64) *proofEntry {
 func (s *proofSearch) store(key uint64, n proofNumbers) {
 	e := s.slot(key)
 	if e.key == 0 {
-		if s.used++; s.used > len(s.table)/2 && len(s.table) < mostEntries {
+		if s.used++; s.used > len(s.table)/2 && len(s.table) < maxEntries {
 			old := s.table
 			s.table, s.used = make([]proofEntry, 4*len(old)), 1
 			search.HugePages(s.table)
@@ -344,12 +344,12 @@ func (s *proofSearch) estimate(p *position) proofNumbers {
 			return lost
 		}
 	}
-	e := min(max(int(p.Eval())*stepsOfTwo/doublesAt, -stepsOfTwo*mostDoublings), stepsOfTwo*mostDoublings)
-	return proofNumbers{powers[stepsOfTwo*mostDoublings-e], powers[stepsOfTwo*mostDoublings+e]}
+	e := min(max(int(p.Eval())*stepsOfTwo/doublesAt, -stepsOfTwo*maxDoublings), stepsOfTwo*maxDoublings)
+	return proofNumbers{powers[stepsOfTwo*maxDoublings-e], powers[stepsOfTwo*maxDoublings+e]}
 }
 
 // powers are those of two, in steps of a quarter, from which estimates are taken.
-var powers = func() (t [2*stepsOfTwo*mostDoublings + 1]uint32) {
+var powers = func() (t [2*stepsOfTwo*maxDoublings + 1]uint32) {
 	for i := range t {
 		t[i] = uint32(math.Round(math.Exp2(float64(i) / stepsOfTwo)))
 	}

@@ -83,14 +83,14 @@ func (p *position) count() (n [counted]float64) {
 			n[at+1] += next
 		}
 		alone := g.alone(own, regions[side^1])
-		n[aloneAt+side*(mostAlone+1)+min(alone.Count(), mostAlone)] = 1
+		n[aloneAt+side*(maxAlone+1)+min(alone.Count(), maxAlone)] = 1
 		n[defectAt+side] = float64(p.defects(alone))
-		least := uint8(mostMoves - 1)
+		least := uint8(maxMoves - 1)
 		for !own.Empty() {
 			at := own.Pop()
 			least = min(least, f.moves[at])
 			byMoves(movesAt, f.moves[at])
-			n[libertiesAt+side*(mostLiberties+1)+g.near[at].And(free).Count()]++
+			n[libertiesAt+side*(maxLiberties+1)+g.near[at].And(free).Count()]++
 		}
 		byMoves(leastAt, least)
 	}

@@ -75,8 +75,8 @@ const (
 	movesAt     = 2 * classes * classes
 	leastAt     = movesAt + 2*len(moveKnots)
 	libertiesAt = leastAt + 2*len(moveKnots)
-	aloneAt     = libertiesAt + 2*(mostLiberties+1)
-	defectAt    = aloneAt + 2*(mostAlone+1)
+	aloneAt     = libertiesAt + 2*(maxLiberties+1)
+	defectAt    = aloneAt + 2*(maxAlone+1)
 	tempoAt     = defectAt + 2
 	counted     = tempoAt + 1
 )
@@ -106,8 +106,8 @@ func countNames() (names []string) {
 	}
 	bySide("moves", moveKnots[:])
 	bySide("least", moveKnots[:])
-	bySide("liberties", upTo(mostLiberties))
-	bySide("alone", upTo(mostAlone))
+	bySide("liberties", upTo(maxLiberties))
+	bySide("alone", upTo(maxAlone))
 	return append(names, "own.defect", "other.defect", "tempo")
 }
 
@@ -125,11 +125,11 @@ const (
 	evalUnit     = 1 << evalUnitBits
 )
 
-// mostWeight bounds the values of a weights file, at 20 squares, and leastScale what they
+// maxWeight bounds the values of a weights file, at 20 squares, and minScale what they
 // are multiplied with, so that their sums fit into 32 bits.
 const (
-	mostWeight = 20 * square * evalUnit
-	leastScale = square / 2
+	maxWeight = 20 * square * evalUnit
+	minScale  = square / 2
 )
 
 // parameters lists the weights. A name begins with the share of squares filled.
@@ -197,12 +197,12 @@ func readWeights(data []byte, board learntBoard) (*weights, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	if f.Scale < leastScale {
-		return nil, fmt.Errorf("scale %g: want %d or more", f.Scale, leastScale)
+	if f.Scale < minScale {
+		return nil, fmt.Errorf("scale %g: want %d or more", f.Scale, minScale)
 	}
 	w := initialWeights()
 	w.model = f.ScoreModel
-	return w, adapter.SetWeights(w.parameters(), f.Weights, mostWeight)
+	return w, adapter.SetWeights(w.parameters(), f.Weights, maxWeight)
 }
 
 // shipped returns the weights that the engine plays with. The files are embedded, so
@@ -264,7 +264,7 @@ func newEvalTable(w *[counted]int32) *evalTable {
 		copy(t.liberties[side][:], w[libertiesAt+side*len(t.liberties[side]):])
 		copy(t.alone[side][:], w[aloneAt+side*len(t.alone[side]):])
 		t.defect[side] = w[defectAt+side]
-		for n := range mostMoves {
+		for n := range maxMoves {
 			knot, next := knotAt(n)
 			between := func(at int) int32 {
 				from, to := float64(w[at+side*len(moveKnots)+knot]), float64(w[at+side*len(moveKnots)+knot+1])

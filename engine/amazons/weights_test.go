@@ -239,7 +239,7 @@ func TestLinearRefuses(t *testing.T) {
 // the sign of the weights on every size and stay within the kernel's range.
 func TestSumsStayInRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 26))
-	for _, v := range []int32{mostWeight, -mostWeight} {
+	for _, v := range []int32{maxWeight, -maxWeight} {
 		w := new(weights)
 		for _, p := range w.parameters() {
 			*p.Value = v
@@ -250,7 +250,7 @@ func TestSumsStayInRange(t *testing.T) {
 			}
 			p := adapt(t, setup(t, randomBoard(rng, cols, rows)))
 			p.evaluateBy(&learnt)
-			w.model.Scale = leastScale
+			w.model.Scale = minScale
 			p.tables = w.tables(p.squaresToFill)
 			if got := p.Eval(); (got > 0) != (v > 0) {
 				t.Errorf("%dx%d: %d with all weights %d", cols, rows, got, v)

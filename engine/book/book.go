@@ -36,13 +36,13 @@ type Preference int8
 
 // Bounds of a preference. A move that is avoided is never played.
 const (
-	Avoid          Preference = -128
-	MostPreference Preference = 20
+	Avoid         Preference = -128
+	MaxPreference Preference = 20
 )
 
 // valid reports whether p is within its bounds, or Avoid.
 func (p Preference) valid() bool {
-	return p == Avoid || p >= -MostPreference && p <= MostPreference
+	return p == Avoid || p >= -MaxPreference && p <= MaxPreference
 }
 
 // Constants of the formulas in the package documentation.
@@ -51,17 +51,17 @@ const (
 	priorScore       = 0.4
 	steepness        = 10
 	worstScore       = 0.35
-	leastShare       = 0.01
+	minShare         = 0.01
 	learntStep       = 150 // thousandths of a point
-	mostLearnt       = 300
+	maxLearnt        = 300
 	usualPlies       = 24
-	usualLeast       = 3
+	usualMinGames    = 3
 	usualTemperature = 1.0
 )
 
 // valid reports whether Learnt and Preference are within their bounds.
 func (e Entry) valid() bool {
-	return e.Preference.valid() && e.Learnt >= -mostLearnt && e.Learnt <= mostLearnt
+	return e.Preference.valid() && e.Learnt >= -maxLearnt && e.Learnt <= maxLearnt
 }
 
 // Games returns the number of games in which the move was played.

@@ -58,7 +58,7 @@ func newBuilder(t *testing.T, rules string, games ...book.Game) *book.Builder {
 // look returns the book's moves as text, "move wins draws losses" each.
 func look(b *book.Book, p game.Position) string {
 	var s []string
-	for _, c := range b.Look(p, book.Options{Least: 1}) {
+	for _, c := range b.Look(p, book.Options{MinGames: 1}) {
 		s = append(s, fmt.Sprintf("%s %d %d %d", p.Format(c.Moves[0]), c.Wins, c.Draws, c.Losses))
 	}
 	return strings.Join(s, ", ")
@@ -294,7 +294,7 @@ func TestPreference(t *testing.T) {
 	if err := b.Prefer(setUp(t, "gomoku/renju-15", ""), 1, 1); !errors.Is(err, book.ErrFamily) {
 		t.Errorf("another game: %v", err)
 	}
-	if err := b.Prefer(p, p.Legal(nil)[0], book.MostPreference+1); err == nil {
+	if err := b.Prefer(p, p.Legal(nil)[0], book.MaxPreference+1); err == nil {
 		t.Error("a preference out of bounds is accepted")
 	}
 }
@@ -349,7 +349,7 @@ func TestChoice(t *testing.T) {
 	if got := draw(book.Options{}, 1, []game.Move{}); got != "" {
 		t.Errorf("among none: %s", got)
 	}
-	if got := draw(book.Options{Least: 31}, 1, nil); got != "" {
+	if got := draw(book.Options{MinGames: 31}, 1, nil); got != "" {
 		t.Errorf("too few games: %s", got)
 	}
 }

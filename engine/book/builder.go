@@ -127,7 +127,7 @@ func (b *Builder) Learn(g Game) error {
 		if g.Result != game.WonBy(v.seat) {
 			step = -step
 		}
-		v.entry.Learnt = int16(min(max(int(v.entry.Learnt)+step, -mostLearnt), mostLearnt))
+		v.entry.Learnt = int16(min(max(int(v.entry.Learnt)+step, -maxLearnt), maxLearnt))
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (b *Builder) Prefer(p game.Position, m game.Move, pref Preference) error {
 	case opening.Running(p) || !slices.Contains(p.Legal(nil), m):
 		return fmt.Errorf("%w: %s", game.ErrIllegal, p.Format(m))
 	case !pref.valid():
-		return fmt.Errorf("preference %d: want %d to %d", pref, -MostPreference, MostPreference)
+		return fmt.Errorf("preference %d: want %d to %d", pref, -MaxPreference, MaxPreference)
 	}
 	at := spotOf(p)
 	s := slot{at.key, at.fold(m)}

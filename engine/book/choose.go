@@ -13,7 +13,7 @@ import (
 // Options set how a book is used. Zero values are the defaults.
 type Options struct {
 	Plies       int     // of a game in which the book is used, 24 when 0
-	Least       int     // fewest games that a move was played in, 3 when 0
+	MinGames    int     // fewest games that a move was played in, 3 when 0
 	Temperature float64 // 1 when 0; a low one favours the heaviest move
 	// Imitate: play each move as often as the games of the book did, whatever became
 	// of it. Moves that are avoided are still not played.
@@ -21,7 +21,7 @@ type Options struct {
 }
 
 func (o Options) complete() Options {
-	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.Least, usualLeast), cmp.Or(o.Temperature, usualTemperature), o.Imitate}
+	return Options{cmp.Or(o.Plies, usualPlies), cmp.Or(o.MinGames, usualMinGames), cmp.Or(o.Temperature, usualTemperature), o.Imitate}
 }
 
 // Candidate is a move that a book knows in a position, with its images.
@@ -107,7 +107,7 @@ func share(list []Candidate, o Options) {
 	}
 	for i, c := range list {
 		list[i].Share = 0
-		if w := c.weight(o); c.playable(o) && (c.Preference > 0 || o.Imitate || w >= leastShare*heaviest) {
+		if w := c.weight(o); c.playable(o) && (c.Preference > 0 || o.Imitate || w >= minShare*heaviest) {
 			list[i].Share = math.Pow(w/heaviest, 1/o.Temperature)
 		}
 		sum += list[i].Share
@@ -137,7 +137,7 @@ func (c Candidate) playable(o Options) bool {
 	case c.Preference > 0:
 		return true
 	}
-	return c.Games() >= o.Least && c.Score() >= worstScore
+	return c.Games() >= o.MinGames && c.Score() >= worstScore
 }
 
 // Choose picks a random move for a position: the same seed gives the same move. If

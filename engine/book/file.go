@@ -33,8 +33,8 @@ const (
 	nameAt     = 20
 	entrySize  = 28
 	gameSize   = 8
-	// mostFile is the largest file that is read.
-	mostFile = 256 << 20
+	// maxFile is the largest file that is read.
+	maxFile = 256 << 20
 )
 
 // Errors of reading a book, wrapped with the details.
@@ -133,9 +133,9 @@ func Load(path string) (*Book, error) {
 }
 
 func read(name string, in io.Reader) (*Book, error) {
-	data, err := io.ReadAll(io.LimitReader(in, mostFile+1))
-	if err == nil && len(data) > mostFile {
-		err = fmt.Errorf("%w: more than %d bytes", ErrFormat, mostFile)
+	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%w: more than %d bytes", ErrFormat, maxFile)
 	}
 	var b *Book
 	if err == nil {

@@ -43,11 +43,11 @@ type SelfPlay struct {
 }
 
 // A game is adjudicated as won if the winning probability of one side was at least
-// adjudicateChance for adjudicatePlies plies, and as drawn after mostPlies plies.
+// adjudicateChance for adjudicatePlies plies, and as drawn after maxPlies plies.
 const (
 	adjudicateChance = 0.985
 	adjudicatePlies  = 6
-	mostPlies        = 250
+	maxPlies         = 250
 )
 
 // Start checks the settings. The error lists everything that is wrong with them.
@@ -176,7 +176,7 @@ func (s *SelfPlay) finish(ctx context.Context, p game.Position, g *Game) (game.O
 	defer own.Close()
 	leader, decided := game.First, 0
 	for !p.Outcome().Over() {
-		if p.Ply() >= mostPlies {
+		if p.Ply() >= maxPlies {
 			return game.Outcome{Result: game.Draw}, nil
 		}
 		r, err := find(ctx, own, p, search.Limits{Nodes: s.Nodes})

@@ -194,9 +194,9 @@ func parseFacts(words []string) (e Entry, err error) {
 		if len(words) < 2 || words[0] != "learnt" && words[0] != "prefer" {
 			return e, fmt.Errorf("%.40q: want learnt N, prefer N or avoid", strings.Join(words, " "))
 		}
-		most := mostLearnt
+		most := maxLearnt
 		if words[0] == "prefer" {
-			most = int(MostPreference)
+			most = int(MaxPreference)
 		}
 		n, err := strconv.Atoi(words[1])
 		switch {

@@ -336,15 +336,15 @@ func (f *field) unbury(p gomoku.Point, c gomoku.Colour) {
 	f.board.Unbury(p, c)
 }
 
-// mostChanges is the most points that a stone changes: five each way in four
+// maxFieldChanges is the most points that a stone changes: five each way in four
 // directions.
-const mostChanges = 40
+const maxFieldChanges = 40
 
 // spread updates the points within reach cells of p, which changed. All of them, and both
 // colours: nearly every one changes, and a branch on which does costs more than the work.
 func (f *field) spread(p gomoku.Point, reach int) {
-	f.log = slices.Grow(f.log, mostChanges)
-	log, n := f.log[f.mark:f.mark+mostChanges], 0
+	f.log = slices.Grow(f.log, maxFieldChanges)
+	log, n := f.log[f.mark:f.mark+maxFieldChanges], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
 		line, shift := f.board.LineThrough(p, d)
 		step := f.board.Step(d)

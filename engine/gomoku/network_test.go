@@ -23,20 +23,20 @@ func randomNetwork(rng *rand.Rand) *network {
 	n := new(network)
 	for i := range n.rows {
 		for j := range n.rows[i] {
-			n.rows[i][j] = int16(rng.IntN(2*mostRow+1) - mostRow)
+			n.rows[i][j] = int16(rng.IntN(2*maxRow+1) - maxRow)
 		}
 	}
 	for k := range 2 * NetworkStages {
 		l := &n.layer[k/NetworkStages][k%NetworkStages]
 		for i := range hiddenWidth {
-			room := math.MaxInt32 / mostInput
+			room := math.MaxInt32 / maxInput
 			for j := range 2 * viewWidth {
 				w := rng.IntN(room/(2*viewWidth-j)+1) / (1 + rng.IntN(3))
 				room -= w
 				l.weight[j/2][i][j%2] = int16(w * (1 - 2*rng.IntN(2)))
 			}
 			l.bias[i] = int32(rng.IntN(1 << 15))
-			l.out[i] = int32(rng.IntN(2*mostOut) - mostOut)
+			l.out[i] = int32(rng.IntN(2*maxOut) - maxOut)
 		}
 	}
 	return n

@@ -79,17 +79,17 @@ type binaryRow struct {
 }
 
 const (
-	// mostRow bounds the numbers of a row: four of them must fit into 16 bits.
-	mostRow = 1<<13 - 1
+	// maxRow bounds the numbers of a row: four of them must fit into 16 bits.
+	maxRow = 1<<13 - 1
 	// The unit of a layer's weights: inputs are in rowOne*inputShare.
 	weightUnit = float64(hiddenUnit) / rowOne / inputShare
-	// mostInput is the greatest input.
-	mostInput = 1<<15 - 1
-	// mostOut bounds a neuron's share of the evaluation, in 1/evalUnit.
-	mostOut = 1 << 24
-	// mostValue bounds what the network says of a position, in 1/evalUnit: with the
+	// maxInput is the greatest input.
+	maxInput = 1<<15 - 1
+	// maxOut bounds a neuron's share of the evaluation, in 1/evalUnit.
+	maxOut = 1 << 24
+	// maxValue bounds what the network says of a position, in 1/evalUnit: with the
 	// greatest sum over codes it fits into 32 bits.
-	mostValue = 1 << 30
+	maxValue = 1 << 30
 )
 
 // Encode returns the weights as a network file for the rules, whose manifest, a JSON
@@ -123,8 +123,8 @@ func (w *NetworkWeights) Encode(rules string, manifest map[string]any) ([]byte, 
 			row, zero := binaryRow{Code: uint16(code)}, true
 			for j, x := range side.Rows[code] {
 				v := math.Round(float64(x) * rowUnit)
-				if !(math.Abs(v) <= mostRow) {
-					return nil, fmt.Errorf("row %04x has %g: want %g at most", code, x, float64(mostRow)/rowUnit)
+				if !(math.Abs(v) <= maxRow) {
+					return nil, fmt.Errorf("row %04x has %g: want %g at most", code, x, float64(maxRow)/rowUnit)
 				}
 				row.Row[j] = int16(v)
 				zero = zero && v == 0
@@ -174,7 +174,7 @@ func (from *NetworkLayer) binary() (l *binaryLayer, err error) {
 			l.Weight[i][j] = int16(whole("the layer", x, weightUnit, math.MaxInt16))
 		}
 		l.Bias[i] = int32(whole("the layer's bias", from.Bias[i], hiddenUnit, math.MaxInt32))
-		l.Out[i] = int32(whole("the output", from.Out[i], evalUnit, mostOut))
+		l.Out[i] = int32(whole("the output", from.Out[i], evalUnit, maxOut))
 	}
 	if err == nil {
 		err = l.validate()
@@ -188,18 +188,18 @@ func (l *binaryLayer) validate() error {
 	for i := range hiddenWidth {
 		most := abs(int64(l.Bias[i]))
 		for _, w := range l.Weight[i] {
-			most += mostInput * abs(int64(w))
+			most += maxInput * abs(int64(w))
 		}
 		if most > math.MaxInt32 {
 			return fmt.Errorf("neuron %d may reach %d: want 32 bits", i, most)
 		}
-		if abs(int64(l.Out[i])) > mostOut {
-			return fmt.Errorf("neuron %d counts %d: want %d at most", i, l.Out[i], mostOut)
+		if abs(int64(l.Out[i])) > maxOut {
+			return fmt.Errorf("neuron %d counts %d: want %d at most", i, l.Out[i], maxOut)
 		}
 		value += most * abs(int64(l.Out[i]))
 	}
-	if value >>= hiddenBits; value > mostValue {
-		return fmt.Errorf("the evaluation may reach %d: want %d at most", value, mostValue)
+	if value >>= hiddenBits; value > maxValue {
+		return fmt.Errorf("the evaluation may reach %d: want %d at most", value, maxValue)
 	}
 	return nil
 }
@@ -314,8 +314,8 @@ func (s *binarySide) read(from *bytes.Reader) error {
 			return fmt.Errorf("row %04x is no canonical line", row.Code)
 		}
 		for _, x := range row.Row {
-			if abs(int64(x)) > mostRow {
-				return fmt.Errorf("row %04x has %d: want %d at most", row.Code, x, mostRow)
+			if abs(int64(x)) > maxRow {
+				return fmt.Errorf("row %04x has %d: want %d at most", row.Code, x, maxRow)
 			}
 		}
 	}

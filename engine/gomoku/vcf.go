@@ -41,7 +41,7 @@ func (a *position) Release() {
 // which open threes count as well. Finding none proves nothing. The line is valid
 // until the next call.
 func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool) {
-	if budget < leastVCT {
+	if budget < minVCTBudget {
 		return a.proveVCF(budget, stop)
 	}
 	// The search for a VCT finds those of fours, too, only not the shortest.
@@ -50,8 +50,8 @@ func (a *position) Prove(budget int, stop func() bool) (search.Proof, int, bool)
 		return proof, nodes, true
 	}
 	quiets := 0
-	if budget >= leastQuiet {
-		quiets = mostQuiets
+	if budget >= minQuietBudget {
+		quiets = maxQuiets
 	}
 	proof, more, ok := a.proveVCT(budget-nodes, quiets, stop)
 	return proof, nodes + more, ok
@@ -229,15 +229,15 @@ const always = 255
 // fours within which there was no VCF.
 type failures struct {
 	table [1 << failedBits]failure
-	used  []uint16 // the entries that were written; those after the first mostUsed are not listed
+	used  []uint16 // the entries that were written; those after the first maxUsed are not listed
 }
 
-// mostUsed is how many entries are cleared one by one.
-const mostUsed = 512
+// maxUsed is how many entries are cleared one by one.
+const maxUsed = 512
 
 // clear leaves nothing of earlier positions.
 func (t *failures) clear() {
-	if len(t.used) < mostUsed {
+	if len(t.used) < maxUsed {
 		for _, i := range t.used {
 			t.table[i] = failure{}
 		}
@@ -262,7 +262,7 @@ func (t *failures) depth(key uint64) int {
 func (t *failures) note(key uint64, fours int) {
 	i := key >> (64 - failedBits)
 	t.table[i] = failure{key, uint8(fours)}
-	if len(t.used) < mostUsed {
+	if len(t.used) < maxUsed {
 		t.used = append(t.used, uint16(i))
 	}
 }

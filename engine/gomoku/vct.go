@@ -8,15 +8,15 @@ import (
 	"sparring/game/gomoku"
 )
 
-// leastVCT is the smallest budget with which Prove looks for a VCT, in nodes.
-const leastVCT = 200
+// minVCTBudget is the smallest budget with which Prove looks for a VCT, in nodes.
+const minVCTBudget = 200
 
-// leastQuiet is the smallest budget with which Prove looks for a VCT with quiet moves,
-// in nodes, and mostQuiets the most of them in a line. That many nodes it has only where a
+// minQuietBudget is the smallest budget with which Prove looks for a VCT with quiet moves,
+// in nodes, and maxQuiets the most of them in a line. That many nodes it has only where a
 // win is asked for (Limits.Mate).
 const (
-	leastQuiet = proveRoot + 1
-	mostQuiets = 3
+	minQuietBudget = proveRoot + 1
+	maxQuiets      = 3
 )
 
 // proveVCT looks for a victory by continuous threats (VCT): every move of the side

@@ -128,7 +128,7 @@ func TestVCTExternal(t *testing.T) {
 	for _, problem := range problems {
 		g := setUp(t, "gomoku/renju-15", problem.position, "")
 		began := time.Now()
-		proof, nodes, ok := adapt(t, g).proveVCT(proveMate, mostQuiets, never)
+		proof, nodes, ok := adapt(t, g).proveVCT(proveMate, maxQuiets, never)
 		var line []string
 		for _, m := range proof.Line {
 			line = append(line, g.Format(m))
@@ -139,7 +139,7 @@ func TestVCTExternal(t *testing.T) {
 		}
 		solved++
 		k := newChecker(t, g, 200000)
-		k.budget, k.quiets = proveMate, mostQuiets
+		k.budget, k.quiets = proveMate, maxQuiets
 		// The checker confirms the win, not its length: the table is too small for the
 		// long ones, and what is proven again may be another win.
 		if err := k.attack(gomoku.MaxPoints); err != nil {
@@ -362,7 +362,7 @@ func TestVCTIsSound(t *testing.T) {
 		rng := rand.New(rand.NewPCG(11, 7))
 		proofs, cut, nodes := 0, 0, 0
 		for n := range 200 {
-			quiets := n % 2 * mostQuiets
+			quiets := n % 2 * maxQuiets
 			g, ok := randomPosition(t, rules, rng, 8+rng.IntN(40))
 			if !ok {
 				continue

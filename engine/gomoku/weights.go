@@ -177,9 +177,9 @@ func (w *weights) moveParameters(r ruleClass) (all []adapter.Weight) {
 	return all
 }
 
-// mostWeight bounds the values of a weights file. Five of them for each colour add up
+// maxWeight bounds the values of a weights file. Five of them for each colour add up
 // to the value of a point, and the sum over the largest board must fit into 32 bits.
-const mostWeight = 1 << 18
+const maxWeight = 1 << 18
 
 // evalUnit is the value of a weight of one unit of the evaluation: many points have
 // the same code, so that whole units are too coarse.
@@ -195,7 +195,7 @@ func (w *weights) readEval(data []byte, r ruleClass) error {
 		return err
 	}
 	w.model = f.ScoreModel
-	return adapter.SetWeights(w.evalParameters(r), f.Weights, mostWeight)
+	return adapter.SetWeights(w.evalParameters(r), f.Weights, maxWeight)
 }
 
 // readMoves takes the policy from a weights file.
@@ -204,7 +204,7 @@ func (w *weights) readMoves(data []byte, r ruleClass) error {
 	if err != nil {
 		return err
 	}
-	return adapter.SetWeights(w.moveParameters(r), f.Weights, mostWeight)
+	return adapter.SetWeights(w.moveParameters(r), f.Weights, maxWeight)
 }
 
 // shipped returns the weights that the engine plays with. The files are embedded, so

@@ -107,7 +107,7 @@ func TestWeightNames(t *testing.T) {
 // TestSumsStayInRange: with the greatest weights that a file may have, the sums over
 // the largest board do not overflow.
 func TestSumsStayInRange(t *testing.T) {
-	for _, v := range []int32{mostWeight, -mostWeight} {
+	for _, v := range []int32{maxWeight, -maxWeight} {
 		w := new(weights)
 		for _, p := range append(w.evalParameters(renju), w.moveParameters(renju)...) {
 			*p.Value = v
@@ -124,9 +124,9 @@ func TestSumsStayInRange(t *testing.T) {
 				if int64(got) != want {
 					t.Fatalf("%s, weights %d, to move %d: %d, want %d", code(i), v, c, got, want)
 				}
-				total := want + int64(v) + mostValue
+				total := want + int64(v) + maxValue
 				if v < 0 {
-					total = want + int64(v) - mostValue
+					total = want + int64(v) - maxValue
 				}
 				if total != int64(int32(total)) {
 					t.Fatalf("weights %d: %d overflows with a threat's weight and the network", v, total)

@@ -26,7 +26,7 @@ func situations(t *testing.T, gameName string, games int, yield func(p game.Posi
 	}
 	for seed := range uint64(games) {
 		p := opened(t, gameName, 6, seed)
-		for !p.Outcome().Over() && p.Ply() < mostPlies {
+		for !p.Outcome().Over() && p.Ply() < maxPlies {
 			yield(p.Clone(), seed)
 			if err := p.Play(think(t, players[p.Turn()], seed, p, search.Limits{}).Move); err != nil {
 				t.Fatal(err)

@@ -57,8 +57,8 @@ func newGame(t testing.TB, s engine.Searcher, seed uint64) engine.Game {
 	return g
 }
 
-// mostPlies is the length at which a game is drawn.
-const mostPlies = 250
+// maxPlies is the length at which a game is drawn.
+const maxPlies = 250
 
 // duel plays pairs of games, each opening with both seats, and returns the points
 // of a and the number of games.
@@ -67,7 +67,7 @@ func duel(t testing.TB, gameName string, a, b engine.Searcher, pairs int, seed u
 	for i := range uint64(pairs) {
 		for _, seat := range []game.Seat{game.First, game.Second} {
 			p := opened(t, gameName, 4, seed+i)
-			for !p.Outcome().Over() && p.Ply() < mostPlies {
+			for !p.Outcome().Over() && p.Ply() < maxPlies {
 				s := b
 				if p.Turn() == seat {
 					s = a

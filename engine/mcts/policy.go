@@ -25,8 +25,8 @@ var policyWeights = func() (w [policySteps * policyRange]uint32) {
 	return w
 }()
 
-// leastPrior is the least probability of a move: a policy can be wrong.
-const leastPrior = priorOne / 1000
+// minPrior is the least probability of a move: a policy can be wrong.
+const minPrior = priorOne / 1000
 
 // setPriors sets the priors of candidates, of which the first has the best score.
 func setPriors(candidates []candidate, params *search.Params) {
@@ -43,6 +43,6 @@ func setPriors(candidates []candidate, params *search.Params) {
 		total += weight(&candidates[i])
 	}
 	for i := range candidates {
-		candidates[i].prior = uint16(max(weight(&candidates[i])*priorOne/total, leastPrior))
+		candidates[i].prior = uint16(max(weight(&candidates[i])*priorOne/total, minPrior))
 	}
 }

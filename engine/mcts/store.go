@@ -17,11 +17,11 @@ type store struct {
 	searching int       // trees
 }
 
-// leastSlabs is what a tree may have while it is searched, beyond the budget if
+// minSlabs is what a tree may have while it is searched, beyond the budget if
 // need be: 264 KiB.
-const leastSlabs = 8
+const minSlabs = 8
 
-func newStore(bytes int) *store { return &store{budget: max(bytes/slabBytes, leastSlabs)} }
+func newStore(bytes int) *store { return &store{budget: max(bytes/slabBytes, minSlabs)} }
 
 // open is called before a tree is searched, release after it.
 func (s *store) open(t *tree) {
@@ -72,7 +72,7 @@ func (s *store) take(t *tree) *slab {
 		s.unused = s.unused[:n-1]
 		return slab
 	}
-	if s.made >= s.budget && len(t.slabs) >= leastSlabs {
+	if s.made >= s.budget && len(t.slabs) >= minSlabs {
 		return nil
 	}
 	s.made++
@@ -108,7 +108,7 @@ func (s *store) trim() {
 func (s *store) fair() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(s.budget/max(s.searching, 1), leastSlabs)
+	return max(s.budget/max(s.searching, 1), minSlabs)
 }
 
 // permille returns how much of its share a tree takes, in thousandths.

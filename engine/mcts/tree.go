@@ -169,7 +169,7 @@ func (t *tree) reset(pos search.Position) {
 	t.chunks, t.restricted = 0, false
 	t.full.Store(false)
 	if !t.reserve(1) {
-		panic("mcts: no memory for a root") // the store grants leastSlabs
+		panic("mcts: no memory for a root") // the store grants minSlabs
 	}
 	t.allocate()
 	t.base, t.root = 0, 0
@@ -284,7 +284,7 @@ func (t *tree) threshold(most int) uint32 {
 	for ; c < len(chunks)-1 && total > most; c++ {
 		total -= chunks[c]
 	}
-	return leastVisits(c)
+	return minVisits(c)
 }
 
 func visitClass(visits uint32) int {
@@ -295,8 +295,8 @@ func visitClass(visits uint32) int {
 	return 8*(n+1) + int(visits>>n&7)
 }
 
-// leastVisits returns the least number of visits of a class.
-func leastVisits(class int) uint32 {
+// minVisits returns the least number of visits of a class.
+func minVisits(class int) uint32 {
 	if class < 8 {
 		return uint32(class)
 	}

@@ -104,11 +104,11 @@ func TestVisitsDoNotOverflow(t *testing.T) {
 		g := searchtest.Deep()
 		opened := grown(g, 1<<22, search.Limits{Nodes: 1000})
 		root := opened.tree.at(opened.tree.root)
-		root.visits = mostVisits - 50
+		root.visits = maxVisits - 50
 		s := opened.Start(g, search.Limits{Threads: 2, MultiPV: lines}, nil)
 		deadline := time.AfterFunc(time.Minute, s.Stop)
 		r := s.Wait()
-		if !deadline.Stop() || r.Move == game.NoMove || root.visits < mostVisits || root.visits > mostVisits+1 {
+		if !deadline.Stop() || r.Move == game.NoMove || root.visits < maxVisits || root.visits > maxVisits+1 {
 			t.Errorf("%d lines: %d visits: %+v", lines, root.visits, r)
 		}
 		opened.tree.check(t)
@@ -238,7 +238,7 @@ func TestVisitClasses(t *testing.T) {
 	last := -1
 	for visits := range uint32(5000) {
 		c := visitClass(visits)
-		if least := leastVisits(c); least > visits || leastVisits(c+1) <= visits || c < last {
+		if least := minVisits(c); least > visits || minVisits(c+1) <= visits || c < last {
 			t.Fatalf("%d visits: class %d, which begins at %d", visits, c, least)
 		}
 		last = c
@@ -270,7 +270,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("%d slabs, want %d at most", s.shared.made, slabs)
 		}
 	}
-	// Two at once: each may have half, and leastSlabs in any case.
+	// Two at once: each may have half, and minSlabs in any case.
 	a := games[0].Start(g, search.Limits{Nodes: 60_000}, nil)
 	b := games[1].Start(g.At(9), search.Limits{Nodes: 60_000}, nil)
 	a.Wait()

@@ -129,9 +129,9 @@ func (w *worker) ascend() {
 	}
 }
 
-// mostVisits ends a search without limits, after hours, before node.visits overflows.
+// maxVisits ends a search without limits, after hours, before node.visits overflows.
 // No node has more visits than the root, and each thread may finish one more.
-const mostVisits = math.MaxUint32 - 1<<16
+const maxVisits = math.MaxUint32 - 1<<16
 
 // choose says what to do at the visit's node. A child to descend to has become the
 // next of the path.
@@ -140,7 +140,7 @@ func (w *worker) choose(canOpen bool) action {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.at(w.path[w.ply])
-	if w.ply == 0 && n.visits >= mostVisits {
+	if w.ply == 0 && n.visits >= maxVisits {
 		w.solved = true
 		return stay
 	}

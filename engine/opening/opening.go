@@ -26,7 +26,7 @@ type Search func(p game.Position, l search.Limits) (search.Result, error)
 // symmetric board up to half of the best moves are mirror images. Of the stones
 // that may leave the game even, 12 are tried.
 const (
-	fifthLines   = 2*gomoku.MostFifths + 2
+	fifthLines   = 2*gomoku.MaxFifths + 2
 	balanceLines = 12
 )
 

@@ -56,7 +56,7 @@ type Clock struct {
 	Mine, Theirs clock.State // at the moment At
 	At           time.Time   // when the mover's clock began to run; zero is now
 	Overhead     time.Duration
-	Most         time.Duration // the longest that this move may take; 0: all that is left
+	MoveLimit    time.Duration // the longest that this move may take; 0: all that is left
 }
 
 // Progress is the state of a search for the time manager.

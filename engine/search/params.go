@@ -196,7 +196,7 @@ func DefaultMargins(winScale Score) Margins {
 // and (more) at expected cut nodes, where the evaluation is not improving,
 // where the hash move is noisy, where many children have failed high, for each
 // orderUnit by which the move's Order is below that of the node's best, and for
-// each Margins.EvalAboveBeta, evalAboveBetaMost at most, by which the evaluation
+// each Margins.EvalAboveBeta, maxEvalAboveBeta at most, by which the evaluation
 // is above beta.
 type LMRParams struct {
 	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order, EvalAboveBeta int
@@ -206,7 +206,7 @@ type LMRParams struct {
 // given: the greatest history score.
 const orderUnit = historyMax
 
-const evalAboveBetaMost = 3
+const maxEvalAboveBeta = 3
 
 // defaultLMR is 0.5 + ln(d)*ln(n)/2.2.
 var defaultLMR = LMRParams{Base: 512, Slope: 224, History: 2048, PV: 1024, CutNode: 1024, NotImproving: 512, Killer: 1024}

@@ -177,7 +177,7 @@ func (w *worker) lmr(n *nodeState, m *ScoredMove, number int, history *moveHisto
 	// Far above beta most moves cut off, whatever the depth.
 	if lmr.EvalAboveBeta > 0 && n.eval > n.beta && n.beta > -MaxEval {
 		margin := params.Margins.EvalAboveBeta
-		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, evalAboveBetaMost*margin)) / int(margin)
+		r += lmr.EvalAboveBeta * int(min(n.eval-n.beta, maxEvalAboveBeta*margin)) / int(margin)
 	}
 	if k := &w.lines[n.ply].killers; m.Move == k[0] || m.Move == k[1] {
 		r -= lmr.Killer

@@ -32,15 +32,15 @@ import (
 // last one shorter, and each block is compressed with Zstandard. Checksums are
 // CRC-32C, for blocks of the compressed data.
 const (
-	magic      = "xqtable\n"
-	version    = 1
-	blockSize  = 8 << 10
-	nameSize   = 16
-	fixedSize  = len(magic) + 4 + nameSize + 3*4
-	entrySize  = 2 * 4
-	sumSize    = 4
-	suffix     = ".xqt"
-	packedMost = blockSize + 1<<10 // Zstandard adds little to what it can't compress
+	magic     = "xqtable\n"
+	version   = 1
+	blockSize = 8 << 10
+	nameSize  = 16
+	fixedSize = len(magic) + 4 + nameSize + 3*4
+	entrySize = 2 * 4
+	sumSize   = 4
+	suffix    = ".xqt"
+	maxPacked = blockSize + 1<<10 // Zstandard adds little to what it can't compress
 )
 
 // ErrFile is returned for a table's file that can't be used: damaged, truncated,
@@ -162,7 +162,7 @@ func (t *file) readHead() error {
 	for i := range want {
 		e := fixedSize + i*entrySize
 		s := span{at: end, n: number(e), sum: binary.LittleEndian.Uint32(head[e+4:])}
-		if s.n > packedMost {
+		if s.n > maxPacked {
 			return fmt.Errorf("damaged: block %d has %d bytes", i, s.n)
 		}
 		t.blocks = append(t.blocks, s)

@@ -19,8 +19,8 @@ type Situation struct {
 	// Overhead is the time that a move costs besides the search, as
 	// measured: a high percentile, not a mean.
 	Overhead time.Duration
-	// Most is the longest that the move may take; 0: all that is left.
-	Most time.Duration
+	// MoveLimit is the longest that the move may take; 0: all that is left.
+	MoveLimit time.Duration
 }
 
 // Budget is the time for a move. A search ends between two iterations once it
@@ -30,9 +30,9 @@ type Budget struct{ Soft, Hard time.Duration }
 
 // Numbers of the time manager, set by hand.
 const (
-	// Least is the shortest hard limit, for when the overhead is more than what
+	// MinBudget is the shortest hard limit, for when the overhead is more than what
 	// is left on the clock.
-	Least = time.Millisecond
+	MinBudget = time.Millisecond
 
 	// Unhurried is the soft limit without a clock: the opponent still waits.
 	Unhurried = 5 * time.Second
@@ -64,19 +64,19 @@ const (
 
 	// The winning chance that the last iteration has lost, and the most that a
 	// fall may add and a rise take away.
-	perDrop, mostDrop, mostRise = 4, 0.8, 0.2
+	perDrop, maxDrop, maxRise = 4, 0.8, 0.2
 
 	// A best move without any of the nodes, and how much less for one with all.
 	noEffort, effort = 1.4, 0.7
 
-	leastScale, mostScale = 0.3, 3
+	minScale, maxScale = 0.3, 3
 )
 
 // Allot splits the clock among the moves to come.
 func Allot(s Situation) Budget {
 	b := s.allot()
-	if s.Most > 0 {
-		b.Hard = min(b.Hard, max(s.Most-s.Overhead, Least))
+	if s.MoveLimit > 0 {
+		b.Hard = min(b.Hard, max(s.MoveLimit-s.Overhead, MinBudget))
 		b.Soft = min(b.Soft, b.Hard)
 	}
 	return b
@@ -93,7 +93,7 @@ func (s Situation) allot() Budget {
 	case t.Period > 0 && left <= t.Period/4:
 		// Byo-yomi with next to no main time. A move that takes the whole period
 		// uses it up, and the other periods are kept in reserve.
-		return Budget{Hard: s.clip(left + t.Period - s.Overhead - Least)}
+		return Budget{Hard: s.clip(left + t.Period - s.Overhead - MinBudget)}
 	}
 	// With byo-yomi the main time is spent freely, since each move has a period
 	// besides it.
@@ -118,9 +118,9 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	soft := max(left-keep, 0)/time.Duration(moves) + gain - s.Overhead
 	soft = s.lead(soft)
 	// A move that takes all but a fifth of what is left would starve the rest.
-	hard := min(ratio*soft, left/time.Duration(share)+gain+extra, left+extra-s.Overhead-Least)
+	hard := min(ratio*soft, left/time.Duration(share)+gain+extra, left+extra-s.Overhead-MinBudget)
 	hard = s.clip(max(hard, 0))
-	return Budget{Soft: min(max(soft, Least), hard), Hard: hard}
+	return Budget{Soft: min(max(soft, MinBudget), hard), Hard: hard}
 }
 
 // Reserve returns the time kept for moves that cost more than was ever measured: a
@@ -142,7 +142,7 @@ func (s Situation) lead(soft time.Duration) time.Duration {
 // clip keeps a hard limit within what the flag allows.
 func (s Situation) clip(d time.Duration) time.Duration {
 	budget, _ := s.Clock.Budget(s.Mine)
-	return max(min(d, budget-s.Overhead), Least)
+	return max(min(d, budget-s.Overhead), MinBudget)
 }
 
 // SoftScale returns the factor for a soft limit, between 0.3 and 3. A best move that
@@ -150,7 +150,7 @@ func (s Situation) clip(d time.Duration) time.Duration {
 // falling score needs more.
 func SoftScale(p search.Progress) float64 {
 	f := unstable - stability*float64(min(p.StableIterations, stableAfter))
-	f *= 1 + min(max(perDrop*p.WinProbDrop, -mostRise), mostDrop)
+	f *= 1 + min(max(perDrop*p.WinProbDrop, -maxRise), maxDrop)
 	f *= noEffort - effort*p.Effort
-	return min(max(f, leastScale), mostScale)
+	return min(max(f, minScale), maxScale)
 }

@@ -43,11 +43,11 @@ func TestNeverFlags(t *testing.T) {
 		mine, theirs := sp.Start(), sp.Start()
 		for ply := 0; ply < 300; ply += 2 {
 			budget, limited := sp.Budget(mine)
-			if limited && budget < overhead+Least {
+			if limited && budget < overhead+MinBudget {
 				return // lost to the line, not to the time manager
 			}
 			b := Allot(Situation{Clock: sp, Mine: mine, Theirs: theirs, Ply: ply, Length: length, Overhead: overhead})
-			if b.Hard < Least || b.Soft > b.Hard || b.Soft < 0 {
+			if b.Hard < MinBudget || b.Soft > b.Hard || b.Soft < 0 {
 				t.Fatalf("ply %d: limits %+v", ply, b)
 			}
 			if limited && b.Hard > budget-overhead {
@@ -86,7 +86,7 @@ func TestMost(t *testing.T) {
 			t.Fatal(err)
 		}
 		const most, overhead = 50 * time.Millisecond, 10 * time.Millisecond
-		b := Allot(Situation{Clock: sp, Mine: sp.Start(), Theirs: sp.Start(), Length: 80, Overhead: overhead, Most: most})
+		b := Allot(Situation{Clock: sp, Mine: sp.Start(), Theirs: sp.Start(), Length: 80, Overhead: overhead, MoveLimit: most})
 		if b.Hard != most-overhead || b.Soft > b.Hard {
 			t.Errorf("%s: %+v, want at most %v", sp, b, most-overhead)
 		}
@@ -103,7 +103,7 @@ func TestMovesToGo(t *testing.T) {
 		sp := clock.Spec{Kind: clock.SuddenDeath, Initial: left}
 		for n := togo; n > 0; n-- {
 			b := Allot(Situation{Clock: sp, Mine: clock.State{Left: left}, Ply: 2 * (togo - n), Length: 90, MovesToGo: n, Overhead: overhead})
-			if b.Hard < Least || b.Soft > b.Hard {
+			if b.Hard < MinBudget || b.Soft > b.Hard {
 				t.Fatalf("%d moves to go in %v: %+v", n, left, b)
 			}
 			if n == 1 && left > sp.Initial/4 && b.Soft < left/3 {
@@ -112,7 +112,7 @@ func TestMovesToGo(t *testing.T) {
 			if left -= b.Hard + overhead; left < 0 {
 				t.Fatalf("flag fell with %d moves to go", n)
 			}
-			if left < overhead+Least {
+			if left < overhead+MinBudget {
 				return // such a player has used all: no more to allot
 			}
 		}

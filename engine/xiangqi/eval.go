@@ -371,7 +371,7 @@ func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 	from := [3]rules.Bits{rules.HorseSources(king, b.Occupied()), rook, cannon}
 	for i, reach := range us.reach {
 		if safe := from[i].And(reach).Without(them.attacks); safe.Any() {
-			us.score.add(p.eval.safeCheck[rules.Horse+rules.Kind(i)].times(min(safe.Count(), mostChecks)))
+			us.score.add(p.eval.safeCheck[rules.Horse+rules.Kind(i)].times(min(safe.Count(), maxChecks)))
 		}
 	}
 	them.score.add(p.eval.room[rules.KingAttacks(king).Without(b.All(enemy)).Without(us.attacks).Count()])

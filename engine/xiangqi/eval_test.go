@@ -36,7 +36,7 @@ func TestTermsCount(t *testing.T) {
 		{"the cannon is elsewhere", "4k4/4n4/9/9/4P4/3C5/9/9/9/3K5 w", map[string]int32{"smothered": 0}},
 		{"a rook's checks", "4k4/9/9/9/9/9/9/9/R8/5K3 w", map[string]int32{"safe check.rook": 2}},
 		{"one of them into a horse's mouth", "4k4/2n6/9/9/9/9/9/9/R8/5K3 w", map[string]int32{"safe check.rook": 1}},
-		{"four of them", "4k4/9/9/9/9/9/9/1R7/R8/5K3 w", map[string]int32{"safe check.rook": mostChecks}},
+		{"four of them", "4k4/9/9/9/9/9/9/1R7/R8/5K3 w", map[string]int32{"safe check.rook": maxChecks}},
 		{"a horse's checks", "4k4/9/9/9/4N4/9/9/9/9/3K5 w", map[string]int32{"safe check.horse": 2}},
 		{"a cannon's check", "4k4/4a4/9/9/9/9/C8/9/9/3K5 w", map[string]int32{"safe check.cannon": 1}},
 		{"a cannon's without a screen", "4k4/9/9/9/9/9/C8/9/9/3K5 w", map[string]int32{"safe check.cannon": 0}},

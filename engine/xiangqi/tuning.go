@@ -102,7 +102,7 @@ func (w *weights) parameters() (all []parameter) {
 
 // mobilityOf is the maximum mobility of each kind.
 var mobilityOf = [rules.Kinds]int{
-	rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: mostMoves, rules.Cannon: mostMoves, rules.Pawn: 3,
+	rules.Advisor: 4, rules.Elephant: 4, rules.Horse: 8, rules.Rook: maxMoves, rules.Cannon: maxMoves, rules.Pawn: 3,
 }
 
 // canStand reports whether a red piece of the kind can reach s.
@@ -123,7 +123,7 @@ func canStand(k rules.Kind, s rules.Square) bool {
 
 // set assigns weights by name.
 func (w *weights) set(values map[string]int32) error {
-	return adapter.SetWeights(w.byPhase(), values, mostWeight)
+	return adapter.SetWeights(w.byPhase(), values, maxWeight)
 }
 
 // byPhase lists the numbers of which each weight has two.
@@ -134,9 +134,9 @@ func (w *weights) byPhase() (all []adapter.Weight) {
 	return all
 }
 
-// mostWeight bounds the values of a weights file, so that sums stay well within 32
+// maxWeight bounds the values of a weights file, so that sums stay well within 32
 // bits.
-const mostWeight = 2000
+const maxWeight = 2000
 
 // unit is the value of a probe's only weight. The evaluation divides by it, so the
 // probe shows the weight's coefficient without rounding.

@@ -61,7 +61,7 @@ func TestWeightsFile(t *testing.T) {
 	if w.material[rules.Rook].mg != 1100 || untuned.material[rules.Rook].mg != 1000 {
 		t.Errorf("rook %d, untuned %d", w.material[rules.Rook].mg, untuned.material[rules.Rook].mg)
 	}
-	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": mostWeight + 1, "square.king.a0.mg": 3} {
+	for name, v := range map[string]int32{"material.queen.mg": 1, "tempo.mg": maxWeight + 1, "square.king.a0.mg": 3} {
 		if err := w.set(map[string]int32{name: v}); err == nil {
 			t.Errorf("%s = %d: no error", name, v)
 		}

@@ -26,7 +26,7 @@ type weights struct {
 	material byKind
 	// mobility is e3 (003, 5.3): for each piece, by the number of squares that it
 	// may move to.
-	mobility [rules.Kinds][mostMoves + 1]weight
+	mobility [rules.Kinds][maxMoves + 1]weight
 	// together is for each pair of a side's pieces, the lower kind first.
 	together [rules.Kinds]byKind
 	// against is for each own horse, rook, cannon and pawn, times each of the two
@@ -58,7 +58,7 @@ type weights struct {
 	// its palace, with the king on its initial square behind it.
 	smothered weight
 	// safeCheck is for each square from which a piece can give check and which the
-	// enemy does not attack, up to mostChecks for each kind.
+	// enemy does not attack, up to maxChecks for each kind.
 	safeCheck byKind
 	// room is for the king's own side, by the number of squares around it that it
 	// can step to safely.
@@ -75,12 +75,12 @@ type weights struct {
 	squares [rules.Kinds]halfTable // e2 (003, 5.2)
 }
 
-// mostMoves is the maximum mobility of any piece, that of a rook on an empty
+// maxMoves is the maximum mobility of any piece, that of a rook on an empty
 // board.
-const mostMoves = rules.Ranks - 1 + rules.Files - 1
+const maxMoves = rules.Ranks - 1 + rules.Files - 1
 
-// mostChecks is the maximum number of squares that safeCheck counts for one kind.
-const mostChecks = 3
+// maxChecks is the maximum number of squares that safeCheck counts for one kind.
+const maxChecks = 3
 
 // halfTable is e2 for one kind: rows from the enemy's back rank to the own one,
 // columns from the edge to the middle file. The other half is its mirror image.
@@ -189,7 +189,7 @@ var untuned = weights{
 }
 
 // forEachMove returns a mobility that grows linearly with the number of squares.
-func forEachMove(by byKind) (all [rules.Kinds][mostMoves + 1]weight) {
+func forEachMove(by byKind) (all [rules.Kinds][maxMoves + 1]weight) {
 	for k := range by {
 		for n := range all[k] {
 			all[k][n] = by[k].times(n)

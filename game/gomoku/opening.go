@@ -19,8 +19,8 @@ const (
 	fifthsMove game.Move = 1<<10 + 8 // + n: ask for n offers for the fifth move
 )
 
-// MostFifths bounds the number of fifth moves that a procedure may ask for.
-const MostFifths = 12
+// MaxFifths bounds the number of fifth moves that a procedure may ask for.
+const MaxFifths = 12
 
 // Offer returns the move that offers p as the fifth.
 func Offer(p Point) game.Move { return offerMove + game.Move(p) }
@@ -39,7 +39,7 @@ func Fifths(n int) game.Move { return fifthsMove + game.Move(n) }
 // FifthsNumber returns the n of a move made by Fifths; ok is false for other moves.
 func FifthsNumber(m game.Move) (n int, ok bool) {
 	n = int(m) - int(fifthsMove)
-	return n, n >= 1 && n <= MostFifths
+	return n, n >= 1 && n <= MaxFifths
 }
 
 // StepKind is the kind of action that a step of an opening procedure requires.
@@ -200,8 +200,8 @@ func parseOpening(text string, size int) (Opening, error) {
 		switch {
 		case p.centred && size%2 == 0:
 			return Opening{}, fmt.Errorf("%s needs a board with a centre, of 15, 17 or 19", p.name)
-		case numbered != p.numbered, numbered && (err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number):
-			return Opening{}, fmt.Errorf("want %s with N, the number of fifth moves, from 1 to %d", name, MostFifths)
+		case numbered != p.numbered, numbered && (err != nil || n < 1 || n > MaxFifths || strconv.Itoa(n) != number):
+			return Opening{}, fmt.Errorf("want %s with N, the number of fifth moves, from 1 to %d", name, MaxFifths)
 		}
 		return Opening{text, p.steps(n)}, nil
 	}

@@ -401,8 +401,8 @@ func (p *Position) parseMove(text string) (game.Move, error) {
 	}
 	if number, ok := strings.CutPrefix(text, fifthsPrefix); ok {
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > MostFifths || strconv.Itoa(n) != number {
-			return game.NoMove, fmt.Errorf("%w: %.20q, want %s1 to %s%d", game.ErrSyntax, text, fifthsPrefix, fifthsPrefix, MostFifths)
+		if err != nil || n < 1 || n > MaxFifths || strconv.Itoa(n) != number {
+			return game.NoMove, fmt.Errorf("%w: %.20q, want %s1 to %s%d", game.ErrSyntax, text, fifthsPrefix, fifthsPrefix, MaxFifths)
 		}
 		return Fifths(n), nil
 	}

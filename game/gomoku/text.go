@@ -8,8 +8,8 @@ import (
 	"sparring/game"
 )
 
-// mostRows is how many rows of five fit on the largest board.
-const mostRows = MaxPoints / 5
+// maxRows is how many rows of five fit on the largest board.
+const maxRows = MaxPoints / 5
 
 // maxText is longer than any position on the largest board.
 const maxText = 2 * MaxPoints
@@ -209,8 +209,8 @@ func (p *Position) parseWords(words []string) error {
 			black, white, _ := strings.Cut(value, ":")
 			b, err1 := strconv.ParseUint(black, 10, 8)
 			w, err2 := strconv.ParseUint(white, 10, 8)
-			if err1 != nil || err2 != nil || max(b, w) > mostRows {
-				return bad(fmt.Sprintf("want the rows of Black and White, each 0 to %d, as rows=1:0", mostRows))
+			if err1 != nil || err2 != nil || max(b, w) > maxRows {
+				return bad(fmt.Sprintf("want the rows of Black and White, each 0 to %d, as rows=1:0", maxRows))
 			}
 			p.rows = [2]int{int(b), int(w)}
 			continue
@@ -234,8 +234,8 @@ func (p *Position) parseWords(words []string) error {
 				return bad(fmt.Sprintf("want step=0:first to step=%d:second", len(p.set.Opening.steps)-1))
 			}
 		case "fifths":
-			if o.fifths, err = strconv.Atoi(value); err != nil || o.fifths < 1 || o.fifths > MostFifths {
-				return bad(fmt.Sprintf("want 1 to %d", MostFifths))
+			if o.fifths, err = strconv.Atoi(value); err != nil || o.fifths < 1 || o.fifths > MaxFifths {
+				return bad(fmt.Sprintf("want 1 to %d", MaxFifths))
 			}
 		case "offers":
 			for text := range strings.SplitSeq(value, ",") {

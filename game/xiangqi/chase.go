@@ -21,7 +21,7 @@ type rerun struct {
 }
 
 // maxOnBoard is the number of pieces of both sides.
-const maxOnBoard = 2 * mostOfAll
+const maxOnBoard = 2 * maxPieces
 
 // rewind takes back the last span plies. Next plays them again.
 func (b *Board) rewind(span int) *rerun {

@@ -144,8 +144,8 @@ func (b *Board) put(p Piece, s Square) {
 // generators has three a side.
 var most = [Kinds]int{King: 1, Advisor: 2, Elephant: 3, Horse: 2, Rook: 2, Cannon: 2, Pawn: 5}
 
-// mostOfAll is how many pieces a side may have in all.
-const mostOfAll = 16
+// maxPieces is how many pieces a side may have in all.
+const maxPieces = 16
 
 // start checks the pieces and makes the first state.
 func (b *Board) start(quiet int) error {
@@ -161,8 +161,8 @@ func (b *Board) start(quiet int) error {
 				return impossible("%s's %s can never stand on %s", c, k, out.First())
 			}
 		}
-		if n := b.All(c).Count(); n > mostOfAll {
-			return impossible("%s has %d pieces, want at most %d", c, n, mostOfAll)
+		if n := b.All(c).Count(); n > maxPieces {
+			return impossible("%s has %d pieces, want at most %d", c, n, maxPieces)
 		}
 		b.king[c] = b.of[MakePiece(c, King)].First()
 	}

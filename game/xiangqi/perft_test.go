@@ -11,7 +11,7 @@ import (
 // TestPerft compares the move generator with leaf counts that two other
 // engines agree on.
 func TestPerft(t *testing.T) {
-	const mostShort = 1_000_000 // leaves of a row that a short run can afford
+	const maxShort = 1_000_000 // leaves of a row that a short run can afford
 	f, err := os.Open("testdata/perft.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestPerft(t *testing.T) {
 			t.Fatalf("bad row %q", lines.Text())
 		}
 		rows++
-		if testing.Short() && want > mostShort {
+		if testing.Short() && want > maxShort {
 			continue
 		}
 		b, err := ParseFEN(fields[0])

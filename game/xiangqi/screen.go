@@ -12,7 +12,7 @@ func (p *Position) Grid() game.Grid { return game.Grid{Columns: Files, Rows: Ran
 
 // Pieces has the FEN letter of each piece, upper case for Red.
 func (p *Position) Pieces() map[string]string {
-	pieces := make(map[string]string, mostOfAll*2)
+	pieces := make(map[string]string, maxPieces*2)
 	for all := p.board.Occupied(); all.Any(); all = all.Rest() {
 		s := all.First()
 		pieces[s.String()] = p.board.At(s).String()

@@ -183,8 +183,8 @@ func parseAll(p game.Position, texts []string) (moves []game.Move, err error) {
 	return moves, nil
 }
 
-// mostUnscored is how many searches without a score show that an engine gives none.
-const mostUnscored = 5
+// maxUnscored is how many searches without a score show that an engine gives none.
+const maxUnscored = 5
 
 // analyse searches a position, or some of its moves.
 func (s *Session) analyse(ctx context.Context, p game.Position, only []game.Move) (protocol.Analysis, error) {
@@ -198,7 +198,7 @@ func (s *Session) analyse(ctx context.Context, p game.Position, only []game.Move
 		s.scored++
 	case len(found.Lines) > 0 && !opening.Running(p):
 		// A program may give none where the move is clear.
-		if s.unscored++; s.scored == 0 && s.unscored >= mostUnscored {
+		if s.unscored++; s.scored == 0 && s.unscored >= maxUnscored {
 			return protocol.Analysis{}, ErrNoScore
 		}
 	}

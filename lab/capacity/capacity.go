@@ -132,13 +132,13 @@ type Plan struct {
 	MovesPerSecond float64 `json:"moves_per_second"` // if all take the time that they have
 	CoresNeeded    float64 `json:"cores_needed"`     // for that many, without reserve
 	Fits           bool    `json:"fits"`
-	MostGames      int     `json:"most_games"` // at once that fit on these cores
-	// MostMovesPerSecond is what the cores can do at all: bots that move at once
+	MaxGames       int     `json:"most_games"` // at once that fit on these cores
+	// MaxMovesPerSecond is what the cores can do at all: bots that move at once
 	// reach it, and their games are over sooner.
-	MostMovesPerSecond float64 `json:"most_moves_per_second"`
-	MemoryMB           float64 `json:"memory_mb"`
-	DiskMBPerDay       float64 `json:"disk_mb_per_day"`      // at MovesPerSecond, as far as the cores reach
-	MostDiskMBPerDay   float64 `json:"most_disk_mb_per_day"` // at MostMovesPerSecond
+	MaxMovesPerSecond float64 `json:"most_moves_per_second"`
+	MemoryMB          float64 `json:"memory_mb"`
+	DiskMBPerDay      float64 `json:"disk_mb_per_day"`      // at MovesPerSecond, as far as the cores reach
+	MaxDiskMBPerDay   float64 `json:"most_disk_mb_per_day"` // at MaxMovesPerSecond
 }
 
 // usable is the share of the cores that games may take: beyond it moves wait for each
@@ -188,12 +188,12 @@ func Of(a Ask, c Costs) (*Plan, error) {
 	p.MovesPerSecond = float64(a.Games) / p.SecondsPerMove
 	perMove := (c.SearchMS + c.PlatformMS) / 1000 // core seconds
 	p.CoresNeeded = p.MovesPerSecond * perMove
-	p.MostMovesPerSecond = usable * float64(a.Cores) / perMove
-	p.MostGames = int(math.Floor(p.MostMovesPerSecond*p.SecondsPerMove + 1e-6))
-	p.Fits = a.Games <= p.MostGames
+	p.MaxMovesPerSecond = usable * float64(a.Cores) / perMove
+	p.MaxGames = int(math.Floor(p.MaxMovesPerSecond*p.SecondsPerMove + 1e-6))
+	p.Fits = a.Games <= p.MaxGames
 	p.MemoryMB = c.BaseMB + float64(a.HashMB) + float64(a.Games)*c.GameKB/1000
 	perDay := 86400 * (c.LogBytes + c.RecordByte/p.PliesPerGame) / 1e6
-	p.DiskMBPerDay = min(p.MovesPerSecond, p.MostMovesPerSecond) * perDay
-	p.MostDiskMBPerDay = p.MostMovesPerSecond * perDay
+	p.DiskMBPerDay = min(p.MovesPerSecond, p.MaxMovesPerSecond) * perDay
+	p.MaxDiskMBPerDay = p.MaxMovesPerSecond * perDay
 	return p, nil
 }

@@ -32,11 +32,11 @@ func TestOf(t *testing.T) {
 		{"seconds a move", p.SecondsPerMove, 2},
 		{"moves a second", p.MovesPerSecond, 500},
 		{"cores", p.CoresNeeded, 4},
-		{"most moves a second", p.MostMovesPerSecond, 700},
-		{"most games", float64(p.MostGames), 1400},
+		{"most moves a second", p.MaxMovesPerSecond, 700},
+		{"most games", float64(p.MaxGames), 1400},
 		{"memory", p.MemoryMB, 364},
 		{"disk", p.DiskMBPerDay, 43_200},
-		{"most disk", p.MostDiskMBPerDay, 60_480},
+		{"most disk", p.MaxDiskMBPerDay, 60_480},
 	} {
 		if math.Abs(c.got-c.want) > 1e-6*c.want {
 			t.Errorf("%s: %g, want %g", c.what, c.got, c.want)
@@ -47,7 +47,7 @@ func TestOf(t *testing.T) {
 	}
 	more := ask(t, "60+0.5")
 	more.Games = 1401
-	if p, err := Of(more, costs); err != nil || p.Fits || p.DiskMBPerDay > p.MostDiskMBPerDay {
+	if p, err := Of(more, costs); err != nil || p.Fits || p.DiskMBPerDay > p.MaxDiskMBPerDay {
 		t.Errorf("too many: %+v, %v", p, err)
 	}
 }

@@ -212,8 +212,8 @@ func botLostAnswer(ctx context.Context, r *botRig) (string, error) {
 
 // Refusals last for a while, in which a bot that waits sends few requests.
 const (
-	refuseFor   = 1500 * time.Millisecond
-	mostRetries = 40
+	refuseFor  = 1500 * time.Millisecond
+	maxRetries = 40
 )
 
 func botRefusals(ctx context.Context, r *botRig) (string, error) {
@@ -243,7 +243,7 @@ func botRefusals(ctx context.Context, r *botRig) (string, error) {
 	r.Do(func() {
 		for ply, code := range codes {
 			n := len(movesAt(g, ply))
-			if tries += n; n > mostRetries {
+			if tries += n; n > maxRetries {
 				err = broken("it sent a move %d times in %v of %s", n, refuseFor, code)
 			}
 		}

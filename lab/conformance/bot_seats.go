@@ -114,13 +114,13 @@ func botHeld(ctx context.Context, r *botRig) (string, error) {
 	return seen, nil
 }
 
-// mostSlots is how many slots the suite tries to fill.
-const mostSlots = 64
+// maxSlots is how many slots the suite tries to fill.
+const maxSlots = 64
 
 func botSlots(ctx context.Context, r *botRig) (string, error) {
 	slots, free := 0, 0
 	r.Do(func() { q := r.Peer(r.cfg.Player); slots, free = q.Hello.Slots, q.Alive.Free })
-	if free > mostSlots {
+	if free > maxSlots {
 		return "", notTried("the bot has %d slots", free)
 	}
 	accepts := 0

@@ -36,7 +36,7 @@ type Plan struct {
 	// Pace is the shortest time for a move, if the clock allows: the players are cheap,
 	// and would otherwise play as fast as the processes can.
 	Pace    time.Duration
-	Players int // of a bot process; 0: one for ten games, up to MostPlayers
+	Players int // of a bot process; 0: one for ten games, up to MaxPlayers
 	// Bots has the capacity of each bot process, as a share of all; nil: one process. All of
 	// them have the same players, as instances of them.
 	Bots   []int
@@ -47,8 +47,8 @@ type Plan struct {
 	Profile string
 }
 
-// MostPlayers is how many players the bot process has, unless a plan says otherwise.
-const MostPlayers = 256
+// MaxPlayers is how many players the bot process has, unless a plan says otherwise.
+const MaxPlayers = 256
 
 // Validate returns an error if the plan can't be carried out.
 func (p *Plan) Validate() error {
@@ -122,7 +122,7 @@ func (p *Plan) players(n int) int {
 	if p.Players > 0 {
 		return p.Players
 	}
-	return min(max(2*((n+19)/20), 4), MostPlayers)
+	return min(max(2*((n+19)/20), 4), MaxPlayers)
 }
 
 // Result is what a run has measured.

@@ -55,7 +55,7 @@ func TestValidate(t *testing.T) {
 // and few enough for one process.
 func TestPlayers(t *testing.T) {
 	p := plan(t)
-	for games, want := range map[int]int{1: 4, 10: 4, 100: 10, 1000: 100, 10_000: MostPlayers} {
+	for games, want := range map[int]int{1: 4, 10: 4, 100: 10, 1000: 100, 10_000: MaxPlayers} {
 		if n := p.players(games); n != want {
 			t.Errorf("%d games have %d players, want %d", games, n, want)
 		}

@@ -105,7 +105,7 @@ func TestOpenings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := book.Options{Least: 1, Imitate: true}
+	o := book.Options{MinGames: 1, Imitate: true}
 	counts := map[string]int{}
 	for seed := range uint64(400) {
 		m, _, ok := l.Openings.Choose(p, o, seed, nil)

@@ -454,7 +454,7 @@ func TestLoad(t *testing.T) {
 	}
 	for i := range p.all {
 		q := &p.all[i]
-		if q.target != chance(float32(MostScore)/Scale) {
+		if q.target != chance(float32(MaxScore)/Scale) {
 			t.Errorf("a proven win counts %g", q.target)
 		}
 		b := p.board(q)

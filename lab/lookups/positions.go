@@ -24,8 +24,8 @@ import (
 // Scale is the score that wins 73 % of the games: errors are of winning probabilities.
 const Scale = 313
 
-// MostScore is what proven wins count.
-const MostScore = 4000
+// MaxScore is what proven wins count.
+const MaxScore = 4000
 
 // Positions are labelled positions, packed: some 100 bytes each.
 type Positions struct {
@@ -176,7 +176,7 @@ func (p *Positions) unpack(linear *gomoku.Linear, ruleSet string, l trees.Positi
 
 // scoreChance returns the winning probability that the score of a search stands for.
 func scoreChance(score float64) float32 {
-	return chance(float32(min(max(score, -MostScore), MostScore)) / Scale)
+	return chance(float32(min(max(score, -MaxScore), MaxScore)) / Scale)
 }
 
 // packed is a position with its stones.
@@ -240,7 +240,7 @@ func (p *Positions) AddGames(class string, games *tune.Games, plan GamesPlan, ho
 	if err != nil {
 		return err
 	}
-	sampling := tune.Sampling{Seed: seed, PerGame: plan.PerGame, Bound: MostScore, HoldOut: holdOut}
+	sampling := tune.Sampling{Seed: seed, PerGame: plan.PerGame, Bound: MaxScore, HoldOut: holdOut}
 	all, err := tune.Each(games, sampling, watch, func(pos game.Position, _ game.Move, l tune.Label) (packed, bool, error) {
 		mix := float32(plan.Mix)
 		return pack(linear, pos, mix*float32(l.Result)+(1-mix)*scoreChance(l.Score), l.Held)

@@ -40,13 +40,13 @@ func (s *Standing) course() (all []reading) {
 	return all
 }
 
-// mostReadings bounds what is drawn of a long match: the drawing is some 700 points
+// maxReadings bounds what is drawn of a long match: the drawing is some 700 points
 // wide.
-const mostReadings = 1000
+const maxReadings = 1000
 
-// thinned leaves out readings so that at most mostReadings and the last one remain.
+// thinned leaves out readings so that at most maxReadings and the last one remain.
 func thinned(all []reading) []reading {
-	step := len(all)/mostReadings + 1
+	step := len(all)/maxReadings + 1
 	if step == 1 {
 		return all
 	}

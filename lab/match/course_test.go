@@ -73,7 +73,7 @@ func TestThinned(t *testing.T) {
 		all[i].games = i
 	}
 	some := thinned(all)
-	if n := len(some); n > mostReadings+1 || n < mostReadings/2 || some[0].games != 0 || some[n-1].games != len(all)-1 {
+	if n := len(some); n > maxReadings+1 || n < maxReadings/2 || some[0].games != 0 || some[n-1].games != len(all)-1 {
 		t.Errorf("%d readings, %d to %d", n, some[0].games, some[n-1].games)
 	}
 	if got := thinned(all[:10]); len(got) != 10 {

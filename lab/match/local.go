@@ -191,7 +191,7 @@ func (s *localGame) think(ctx context.Context, seat game.Seat) (r search.Result,
 		Game: s.players[seat], Position: s.pos, Limits: search.Limits{Nodes: limit.Nodes, Depth: limit.Depth},
 	}
 	if limited {
-		c := engine.Clock{Spec: limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat], At: began, Most: s.terms.move()}
+		c := engine.Clock{Spec: limit.Clock, Mine: s.clocks[seat], Theirs: s.clocks[seat], At: began, MoveLimit: s.terms.move()}
 		// An opponent without time to save counts as one with as much as the mover.
 		if theirs := s.limits[seat.Other()].Clock; theirs.Traits().Saves {
 			c.TheirSpec, c.Theirs = theirs, s.clocks[seat.Other()]

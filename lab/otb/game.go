@@ -398,10 +398,10 @@ func (g *Game) end(e Entry) error {
 }
 
 // Of the operator's last handSample moves the slower ones tell how long the next may
-// take, but no more than mostHand: somebody who was away is not slow.
+// take, but no more than maxHand: somebody who was away is not slow.
 const (
 	handSample = 5
-	mostHand   = 20 * time.Second
+	maxHand    = 20 * time.Second
 )
 
 // hand returns how long the operator takes to make a move of ours: as the terms say, or
@@ -410,7 +410,7 @@ func (g *Game) hand() time.Duration {
 	var last []time.Duration
 	for _, p := range slices.Backward(g.Plies) {
 		if p.hand > 0 && len(last) < handSample {
-			last = append(last, min(p.hand, mostHand))
+			last = append(last, min(p.hand, maxHand))
 		}
 	}
 	if g.Terms.hand() == 0 || len(last) < handSample {

@@ -416,7 +416,7 @@ func TestHand(t *testing.T) {
 	}{
 		{3000, 2, 3 * time.Second},
 		{3000, 8, 8 * time.Second},
-		{3000, 100, mostHand},
+		{3000, 100, maxHand},
 		{0, 8, 0},
 	} {
 		tt := terms("gomoku/freestyle-15", "6000", game.First)

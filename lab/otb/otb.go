@@ -40,8 +40,8 @@ type News struct {
 	Alert bool
 }
 
-// mostNews is how many news are kept.
-const mostNews = 200
+// maxNews is how many messages are kept.
+const maxNews = 200
 
 // Table is a game with what acts in it. Its methods may be called by any goroutine.
 type Table struct {
@@ -148,7 +148,7 @@ func (t *Table) alert(format string, args ...any) { t.tell(true, format, args...
 func (t *Table) tell(alert bool, format string, args ...any) {
 	t.count++
 	t.news = append(t.news, News{t.count, wall(), fmt.Sprintf(format, args...), alert})
-	if len(t.news) > mostNews {
+	if len(t.news) > maxNews {
 		t.news = t.news[1:]
 	}
 	t.signal()

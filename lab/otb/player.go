@@ -48,8 +48,8 @@ type thinking struct {
 	info     *search.Info
 }
 
-// mostFailures is how often an engine may fail in a row before the operator is asked.
-const mostFailures = 3
+// maxFailures is how often an engine may fail in a row before the operator is asked.
+const maxFailures = 3
 
 func newPlayer(t *Table) (*player, error) {
 	name := t.game.pos.Rules().Game
@@ -231,7 +231,7 @@ func (p *player) clock() search.Clock {
 	}
 	out.Mine.Left = max(out.Mine.Left, 0)
 	if most := g.Terms.move(); most > 0 {
-		out.Most = max(most-c.Used+mine.Used, time.Millisecond)
+		out.MoveLimit = max(most-c.Used+mine.Used, time.Millisecond)
 	}
 	return out
 }
@@ -241,7 +241,7 @@ func (p *player) due(c search.Clock) time.Time {
 	if !c.Spec.Traits().Limited {
 		return time.Time{}
 	}
-	b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs, Ply: len(p.t.game.Plies), Length: p.length, Overhead: c.Overhead, Most: c.Most})
+	b := timing.Allot(timing.Situation{Clock: c.Spec, Mine: c.Mine, Theirs: c.Theirs, Ply: len(p.t.game.Plies), Length: p.length, Overhead: c.Overhead, MoveLimit: c.MoveLimit})
 	return c.At.Add(b.Hard*3/2 + 2*time.Second)
 }
 
@@ -328,7 +328,7 @@ func (p *player) failed(key string, err error) {
 	if e := t.enter(Entry{Kind: Note, Text: "the engine failed: " + firstLine(err.Error())}); e != nil {
 		t.alert("%v", e)
 	}
-	if p.failures >= mostFailures {
+	if p.failures >= maxFailures {
 		p.gaveUp = key
 		t.alert("The engine has failed %d times in a row. Enter our move by hand (hand MOVE), or engine to start it again.", p.failures)
 		return
@@ -349,7 +349,7 @@ func (p *player) activity() (a Activity) {
 	a.State = "idle"
 	g := p.t.game
 	switch c := p.current; {
-	case p.gaveUp != "" && p.gaveUp == keyOf(g, nil) || p.gaveUp == "" && p.failures >= mostFailures:
+	case p.gaveUp != "" && p.gaveUp == keyOf(g, nil) || p.gaveUp == "" && p.failures >= maxFailures:
 		a.State = "failed"
 	case p.starting:
 		a.State = "starting"

@@ -36,8 +36,8 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q may be %s%s", e.Text, strings.Join(e.Candidates, ", "), more)
 }
 
-// mostCandidates is how many candidates an AmbiguousError lists.
-const mostCandidates = 8
+// maxCandidates is how many candidates an AmbiguousError lists.
+const maxCandidates = 8
 
 // Read reads a move in any notation of the game, or the beginning of one that no
 // other legal move shares. In Xiangqi, coordinates have ranks from 0, or from 1 if
@@ -59,7 +59,7 @@ func Read(p game.Position, text string, uci bool) (Reading, error) {
 		return Reading{moves[0], p.Format(moves[0]), completed}, nil
 	}
 	e := &AmbiguousError{Text: text}
-	for _, m := range moves[:min(len(moves), mostCandidates)] {
+	for _, m := range moves[:min(len(moves), maxCandidates)] {
 		e.Candidates = append(e.Candidates, describe(p, m, uci))
 	}
 	e.More = len(moves) - len(e.Candidates)

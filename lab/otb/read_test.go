@@ -95,7 +95,7 @@ func TestReadPointsInFull(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	_, err = Read(p, "b", false)
-	if e, ok := errors.AsType[*AmbiguousError](err); !ok || len(e.Candidates) != mostCandidates || e.More != 7 {
+	if e, ok := errors.AsType[*AmbiguousError](err); !ok || len(e.Candidates) != maxCandidates || e.More != 7 {
 		t.Errorf("%v", err)
 	}
 }

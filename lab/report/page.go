@@ -236,7 +236,7 @@ func (r *reporter) section(s *section, p *page) (sectionPage, error) {
 			}
 			worst.Moves = append(worst.Moves, row)
 		}
-		if len(worst.Moves) > 0 && len(sp.Worst) < mostWorst {
+		if len(worst.Moves) > 0 && len(sp.Worst) < maxWorst {
 			sp.Worst = append(sp.Worst, worst)
 		}
 	}
@@ -266,8 +266,8 @@ func (w words) plotOf(s *match.Standing) (template.URL, error) {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(drawing.Bytes())), nil
 }
 
-// mostWorst is of how many players the worst moves are shown, the best players first.
-const mostWorst = crossColumns
+// maxWorst is of how many players the worst moves are shown, the best players first.
+const maxWorst = crossColumns
 
 func points(s match.Score) string {
 	text := fmt.Sprint(int(s.Points()))
@@ -321,7 +321,7 @@ func (r *reporter) player(s *section, i, place int) playerRow {
 	if t.Searched > 0 {
 		row.Depth = fmt.Sprintf("%.1f", float64(t.Depths)/float64(t.Searched))
 	}
-	if t.Nodes > 0 && t.TimeUS > 0 && t.TimeUS >= leastMove*int64(t.Moves) {
+	if t.Nodes > 0 && t.TimeUS > 0 && t.TimeUS >= minMoveTime*int64(t.Moves) {
 		row.Rate = fmt.Sprintf("%.0f", float64(t.Nodes)/float64(t.TimeUS)*1000)
 	}
 	if p.judged > 0 {
@@ -331,9 +331,9 @@ func (r *reporter) player(s *section, i, place int) playerRow {
 	return row
 }
 
-// leastMove is the mean time of a move, in µs, from which on nodes a second are told: the
+// minMoveTime is the mean time of a move, in µs, from which on nodes a second are told: the
 // moves of records have whole milliseconds, and of shorter ones too little is left.
-const leastMove = 10_000
+const minMoveTime = 10_000
 
 // about tells of a game what is not in its result.
 func (r *reporter) about(rec *record.Record) (parts []string) {

@@ -328,11 +328,11 @@ func TestUnplayable(t *testing.T) {
 // TestManyPlayers: tables are bounded, and the page says what is left out.
 func TestManyPlayers(t *testing.T) {
 	var games []*record.Record
-	for i := range mostPlayers + 20 {
+	for i := range maxPlayers + 20 {
 		games = append(games, gameOf(fmt.Sprintf("g%d", i), "hub", fmt.Sprintf("p%03d", i), game.FirstWins))
 	}
 	page := pageOf(t, games, Options{Boards: 1})
-	if rows := tableOf(t, page, "standing"); len(rows) != mostPlayers {
+	if rows := tableOf(t, page, "standing"); len(rows) != maxPlayers {
 		t.Errorf("%d players", len(rows))
 	}
 	if !strings.Contains(page, "21 of players with fewer games are left out") {

@@ -92,8 +92,8 @@ func newSection(name string, games []*played) (*section, error) {
 	return s, nil
 }
 
-// mostPlayers bounds the tables. Those with most games are kept.
-const mostPlayers = 100
+// maxPlayers bounds the tables. Those with most games are kept.
+const maxPlayers = 100
 
 // busiest returns the players with most games.
 func busiest(games []*played) map[string]bool {
@@ -105,7 +105,7 @@ func busiest(games []*played) map[string]bool {
 	}
 	ids := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
 	kept := map[string]bool{}
-	for _, id := range ids[:min(len(ids), mostPlayers)] {
+	for _, id := range ids[:min(len(ids), maxPlayers)] {
 		kept[id] = true
 	}
 	return kept

@@ -96,8 +96,8 @@ func (t *Tuning) drawScore() (*plot.Plot, error) {
 	return p, nil
 }
 
-// mostPoints bounds what is drawn of a long run: the drawing is some 700 points wide.
-const mostPoints = 1000
+// maxPoints bounds what is drawn of a long run: the drawing is some 700 points wide.
+const maxPoints = 1000
 
 // thin returns the distance of the points to draw.
-func thin(points int) int { return int(math.Ceil(float64(points) / mostPoints)) }
+func thin(points int) int { return int(math.Ceil(float64(points) / maxPoints)) }

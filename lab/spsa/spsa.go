@@ -92,15 +92,15 @@ func (p Param) validate() error {
 		return fmt.Errorf("step %g: want more than 0", p.Step)
 	case p.Step > (p.Max-p.Min)/2:
 		return fmt.Errorf("step %g: want at most half of the range %g to %g", p.Step, p.Min, p.Max)
-	case p.Whole && p.Step < leastWhole:
-		return fmt.Errorf("step %g: want at least %g for whole numbers, or both players often have the same", p.Step, leastWhole)
+	case p.Whole && p.Step < minWholeStep:
+		return fmt.Errorf("step %g: want at least %g for whole numbers, or both players often have the same", p.Step, minWholeStep)
 	}
 	return nil
 }
 
-// leastWhole is the smallest step of a whole parameter. With it the values of the two
+// minWholeStep is the smallest step of a whole parameter. With it the values of the two
 // players are one apart.
-const leastWhole = 0.5
+const minWholeStep = 0.5
 
 // Text returns a value as the engine gets it.
 func (p Param) Text(v float64) string {
@@ -154,8 +154,8 @@ func RateFor(pairs int) float64 {
 
 // The bounds of settings.
 const (
-	leastPairs = 2
-	mostRate   = 1
+	minPairs = 2
+	maxRate  = 1
 )
 
 // Validate reports all faults of settings.
@@ -172,11 +172,11 @@ func (s *Settings) Validate() error {
 			errs = append(errs, fmt.Errorf("%s is given twice", p.Name))
 		}
 	}
-	if s.Pairs < leastPairs {
-		errs = append(errs, fmt.Errorf("%d pairs: want at least %d", s.Pairs, leastPairs))
+	if s.Pairs < minPairs {
+		errs = append(errs, fmt.Errorf("%d pairs: want at least %d", s.Pairs, minPairs))
 	}
-	if !(s.Rate > 0 && s.Rate <= mostRate) {
-		errs = append(errs, fmt.Errorf("rate %g: want more than 0 and at most %d", s.Rate, mostRate))
+	if !(s.Rate > 0 && s.Rate <= maxRate) {
+		errs = append(errs, fmt.Errorf("rate %g: want more than 0 and at most %d", s.Rate, maxRate))
 	}
 	if s.Lag < 1 {
 		errs = append(errs, fmt.Errorf("lag %d: want at least 1", s.Lag))

@@ -79,7 +79,7 @@ func (t *test) addScores(g *Group, scores []float64, strata []int, games []int) 
 
 // addLosses adds a group of moves, unless it has too few games.
 func (t *test) addLosses(g *Group, excesses map[int]float64) bool {
-	if len(excesses) < Least {
+	if len(excesses) < MinGames {
 		return false
 	}
 	l := lost{at: len(t.observed)}

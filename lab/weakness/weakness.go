@@ -46,8 +46,8 @@ import (
 // Level is the share of examinations without any weakness that find one.
 const Level = 0.05
 
-// Least is the number of games that a group needs to be examined.
-const Least = 8
+// MinGames is the number of games that a group needs to be examined.
+const MinGames = 8
 
 // By is what games or moves are grouped by.
 type By string
@@ -277,7 +277,7 @@ func (e *examination) examine(r *Result) {
 		switch {
 		case k.by.OfGames():
 			same := fmt.Sprint(k.by, m.games)
-			if len(m.games) < Least || len(m.games) == len(e.games) || seen[same] {
+			if len(m.games) < MinGames || len(m.games) == len(e.games) || seen[same] {
 				continue // too few, all, or an opening that only goes on
 			}
 			seen[same] = true
@@ -290,7 +290,7 @@ func (e *examination) examine(r *Result) {
 			}
 		case k.by == Fault:
 			same := fmt.Sprint(k.by, slices.Sorted(maps.Keys(m.moves)))
-			if len(m.moves) < Least || seen[same] || !t.addLosses(&g, e.forfeits(m)) {
+			if len(m.moves) < MinGames || seen[same] || !t.addLosses(&g, e.forfeits(m)) {
 				continue // too few, or there is only one kind
 			}
 			seen[same] = true

@@ -131,7 +131,7 @@ func TestPlantedWeaknessIsFound(t *testing.T) {
 	weak := map[string]bool{}
 	for _, g := range r.Weak() {
 		weak[string(g.By)+" "+g.Name] = true
-		if g.P > Level || g.Excess <= 0 || g.Error <= 0 || g.Games < Least {
+		if g.P > Level || g.Excess <= 0 || g.Error <= 0 || g.Games < MinGames {
 			t.Errorf("%+v", g)
 		}
 	}

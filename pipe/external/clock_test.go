@@ -114,7 +114,7 @@ func TestLongestMove(t *testing.T) {
 		now := time.Now()
 		r := &running{engine: &Engine{times: defaultTimes, spec: Spec{Dialect: d}}, limits: search.Limits{
 			Soft: 3 * time.Second, Hard: 8 * time.Second, From: now.Add(-time.Second),
-			Clock: &search.Clock{Spec: spec, Mine: spec.Start(), Theirs: spec.Start(), At: now.Add(-time.Second), Most: 30 * time.Second},
+			Clock: &search.Clock{Spec: spec, Mine: spec.Start(), Theirs: spec.Start(), At: now.Add(-time.Second), MoveLimit: 30 * time.Second},
 		}}
 		if got := sent(t, d, newQuery(newGame(t, "gomoku/freestyle-15")), r.searchLimits(now)); !slices.Equal(got, want) {
 			t.Errorf("%s: sent %q, want %q", d, got, want)

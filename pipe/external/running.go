@@ -225,15 +225,15 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			c = &running
 		}
 		if budget, limited := c.Spec.Budget(c.Mine); limited {
-			if c.Most > 0 {
-				budget = min(budget, c.Most)
+			if c.MoveLimit > 0 {
+				budget = min(budget, c.MoveLimit)
 			}
 			flag = c.At.Add(budget)
 			r.due = inTime(now, flag, c.Overhead)
 		}
 		gone := now.Sub(c.At) + c.Overhead
 		switch t := c.Spec.Traits(); {
-		case !t.Limited, t.Saves && t.Period > 0, t.Saves && c.Most > 0 && r.engine.spec.Dialect != Gomocup:
+		case !t.Limited, t.Saves && t.Period > 0, t.Saves && c.MoveLimit > 0 && r.engine.spec.Dialect != Gomocup:
 			// The protocols have no such clock: the move gets the time manager's limits.
 		case t.Saves:
 			stop := r.engine.stops.longest()
@@ -244,8 +244,8 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			if c.TheirSpec != (clock.Spec{}) {
 				a.theirIncrement = c.TheirSpec.Traits().Increment
 			}
-			if c.Most > 0 {
-				a.move = max(c.Most-gone, time.Millisecond)
+			if c.MoveLimit > 0 {
+				a.move = max(c.MoveLimit-gone, time.Millisecond)
 			}
 			return a
 		default:
@@ -270,8 +270,8 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 	return a
 }
 
-// leastTold is the share of what is left on a clock that a program is told at least.
-const leastTold = 8
+// minTold is the share of what is left on a clock that a program is told at least.
+const minTold = 8
 
 // told returns how much of what is left a program is told: without the reserve that our own
 // engine keeps for moves that cost more than was ever measured, and which has to do for a
@@ -284,7 +284,7 @@ func told(c *search.Clock, left, stop time.Duration) time.Duration {
 		keep = max(stop, timing.Reserve(c.Spec, c.Overhead))
 	}
 	if keep > 0 {
-		left = max(left-keep, left/leastTold)
+		left = max(left-keep, left/minTold)
 	}
 	return max(left, time.Millisecond)
 }

@@ -247,8 +247,8 @@ func (t *xboardDialect) parseLine(q *query, line string) (*answer, *uci.Info) {
 	return nil, nil
 }
 
-// mostClaims is how often an engine that answers with a claim is asked for its move again.
-const mostClaims = 2
+// maxClaims is how often an engine that answers with a claim is asked for its move again.
+const maxClaims = 2
 
 // drawn is the result of a draw.
 const drawn = "1/2-1/2"
@@ -266,7 +266,7 @@ func (t *xboardDialect) claimed(q *query, r xboard.Reply, line string) *answer {
 		return &answer{line: line, resign: true}
 	}
 	t.draw = t.draw || r.Result == drawn
-	if t.claims++; t.claims > mostClaims {
+	if t.claims++; t.claims > maxClaims {
 		return &answer{line: line, invalid: "it claims a result, for which there is no reason in the rules, and does not move"}
 	}
 	if t.features.Ping {

@@ -80,7 +80,7 @@ func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 		return l
 	}
 	overhead := g.s.o.Overhead + min(t.late, t.turn/maxLateShare)
-	turn := max(t.turn-overhead, timing.Least)
+	turn := max(t.turn-overhead, timing.MinBudget)
 	l.Hard = turn
 	if left, ok := t.remaining(); ok {
 		b := timing.Allot(timing.Situation{
@@ -96,7 +96,7 @@ func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 		t.hard = l.Hard
 	}
 	l.Soft /= time.Duration(searches)
-	l.Hard = max(l.Hard/time.Duration(searches), timing.Least)
+	l.Hard = max(l.Hard/time.Duration(searches), timing.MinBudget)
 	return l
 }
 

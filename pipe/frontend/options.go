@@ -21,7 +21,7 @@ const maxLines = 500
 func MaxThreads() int { return runtime.NumCPU() }
 
 // MaxHash returns the largest hash table that may be set, in MiB.
-func MaxHash() int { return min(64<<10, engine.MostHash()>>20) }
+func MaxHash() int { return min(64<<10, engine.MaxHash()>>20) }
 
 // Values of options.
 const (

@@ -256,8 +256,8 @@ func (c *Command) parse(rest string) error {
 		}
 	case YXNBest:
 		n, ok := number(rest)
-		if !ok || n < 1 || n > mostLines {
-			return fmt.Errorf("%w: YXNBEST %.20q, want 1 to %d", ErrSyntax, rest, mostLines)
+		if !ok || n < 1 || n > maxLines {
+			return fmt.Errorf("%w: YXNBEST %.20q, want 1 to %d", ErrSyntax, rest, maxLines)
 		}
 		c.N = n
 	}

@@ -37,7 +37,7 @@ const (
 	MaxLine   = 4096 // bytes of a line that are read
 	MaxStones = 1024 // lines of a BOARD
 	maxCoord  = 99   // FORBID has two digits for a coordinate
-	mostLines = 64   // principal variations that YXNBEST may ask for
+	maxLines  = 64   // principal variations that YXNBEST may ask for
 )
 
 // Point is a point of the board, x to the right and y down from 0,0 at the top

@@ -195,7 +195,7 @@ func (s Spec) openAs(gameName string, o Options) (engine.Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return book.With(specified{inner, s, o.LevelElo}, openings, s.As, book.Options{Plies: imitatedPlies, Least: 1, Imitate: true}), nil
+	return book.With(specified{inner, s, o.LevelElo}, openings, s.As, book.Options{Plies: imitatedPlies, MinGames: 1, Imitate: true}), nil
 }
 
 // own makes a searcher of our own engine.

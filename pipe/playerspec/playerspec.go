@@ -200,9 +200,9 @@ func (s *Spec) set(key, value string) error {
 	case key == "depth":
 		err = whole(depth, search.MaxPly)
 	case key == "hash":
-		err = whole(hash, mostHash)
+		err = whole(hash, maxHash)
 	case key == "threads":
-		err = whole(threads, mostThreads)
+		err = whole(threads, maxThreads)
 	case key == "book" && o == nil:
 		if s.Book = value; value == "" {
 			err = errors.New("book: want a file or folder, shipped or none")
@@ -242,11 +242,11 @@ func (s *Spec) set(key, value string) error {
 		o.Log = value
 	case key == "memory" && o != nil:
 		var n uint64
-		n, err = number(mostHash)
+		n, err = number(maxHash)
 		o.Memory = int64(n) << 20
 	case key == "pause" && o != nil:
 		var ms int
-		err = whole(&ms, mostPause)
+		err = whole(&ms, maxPause)
 		o.Pause = time.Duration(ms) * time.Millisecond
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, log, %s)", key, keys)
@@ -258,9 +258,9 @@ func (s *Spec) set(key, value string) error {
 
 // Upper bounds that only typing errors exceed: a TiB, 1024 threads, ten seconds.
 const (
-	mostPause   = 10_000 // ms
-	mostHash    = 1 << 20
-	mostThreads = 1024
+	maxPause   = 10_000 // ms
+	maxHash    = 1 << 20
+	maxThreads = 1024
 )
 
 // Public returns the spec without the paths of this machine: a program only has its

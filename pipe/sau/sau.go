@@ -45,8 +45,8 @@ var ErrSyntax = errors.New("sau syntax")
 // MaxLine is the longest line that the platform allows, in bytes, with its end.
 const MaxLine = 256
 
-// mostSquares is the longest move: an amazon's.
-const mostSquares = 3
+// maxSquares is the longest move: an amazon's.
+const maxSquares = 3
 
 // Word is the first word of a line.
 type Word string
@@ -126,9 +126,9 @@ func Parse(line string) (Line, error) {
 // split splits a list of squares.
 func split(squares string) ([]string, error) {
 	bad := func() ([]string, error) {
-		return nil, fmt.Errorf("%w: move %.20q, want one to %d squares of two letters each", ErrSyntax, squares, mostSquares)
+		return nil, fmt.Errorf("%w: move %.20q, want one to %d squares of two letters each", ErrSyntax, squares, maxSquares)
 	}
-	if len(squares) == 0 || len(squares)%2 != 0 || len(squares) > 2*mostSquares {
+	if len(squares) == 0 || len(squares)%2 != 0 || len(squares) > 2*maxSquares {
 		return bad()
 	}
 	var out []string
@@ -175,7 +175,7 @@ func Squares(move string, rows int) (string, error) {
 			end++
 		}
 		row, err := strconv.Atoi(rest[min(1, len(rest)):min(end, len(rest))])
-		if err != nil || rest[0] < 'a' || rest[0] > 'z' || row < 1 || row > min(rows, 26) || rows-row >= 26 || s.Len() == 2*mostSquares {
+		if err != nil || rest[0] < 'a' || rest[0] > 'z' || row < 1 || row > min(rows, 26) || rows-row >= 26 || s.Len() == 2*maxSquares {
 			return "", fmt.Errorf("%w: move %.20q is not on a board of %d rows", ErrSyntax, move, rows)
 		}
 		s.WriteByte(rest[0] - 'a' + 'A')

@@ -240,8 +240,8 @@ const updateSubject = "$SYS.REQ.CLAIMS.UPDATE"
 // answerQuiet is how long no server may have answered before all have.
 const answerQuiet = 300 * time.Millisecond
 
-// mostWait bounds the wait for a later second.
-const mostWait = 5 * time.Second
+// maxWait bounds the wait for a later second.
+const maxWait = 5 * time.Second
 
 // awaitLater waits until the second of the token is over: a server that has one of an
 // account takes another only if it was issued in a later second.
@@ -251,7 +251,7 @@ func awaitLater(token string) error {
 		return nil // there is none
 	}
 	wait := time.Until(time.Unix(old.IssuedAt+1, 0))
-	if wait > mostWait {
+	if wait > maxWait {
 		return fmt.Errorf("the clock of this machine is behind: the accounts were signed at %v", time.Unix(old.IssuedAt, 0).UTC())
 	}
 	time.Sleep(wait)

@@ -267,8 +267,8 @@ type Request struct {
 	Renew bool
 }
 
-// mostToken bounds a user's JWT: the server reads it from a line of 4096 bytes.
-const mostToken = 3500
+// maxToken bounds a user's JWT: the server reads it from a line of 4096 bytes.
+const maxToken = 3500
 
 // Issue makes credentials: the content of a .creds file, which is a secret and is not
 // kept here.
@@ -332,7 +332,7 @@ func (s *Store) issue(r Request) (creds []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(token) > mostToken {
+	if len(token) > maxToken {
 		return nil, fmt.Errorf("%d players are too many for one connection: want several credentials", len(u.Players))
 	}
 	seed, err := user.Seed()

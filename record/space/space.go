@@ -46,7 +46,7 @@ type Limits struct {
 const (
 	remembered = 6 * time.Hour
 	apart      = time.Minute
-	leastSpan  = 10 * time.Minute
+	minSpan    = 10 * time.Minute
 )
 
 // Watch remembers readings. Its zero value has no limits. It is not safe for concurrent
@@ -72,7 +72,7 @@ func (w *Watch) Note(of string, used, most int64, at time.Time) Level {
 	}
 	w.of[of] = all
 	l := Level{Of: of, Used: used, Most: most}
-	if span := at.Sub(all[0].at); span >= leastSpan && used > all[0].used && used < most {
+	if span := at.Sub(all[0].at); span >= minSpan && used > all[0].used && used < most {
 		perSecond := float64(used-all[0].used) / span.Seconds()
 		if seconds := float64(most-used) / perSecond; seconds < (365 * 24 * time.Hour).Seconds() {
 			l.FullIn = max(time.Duration(seconds*float64(time.Second)), 1)

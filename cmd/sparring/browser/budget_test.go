@@ -14,9 +14,9 @@ import (
 // What a game page may cost somebody who has none of its files: bytes over the wire,
 // with all headers and the first messages of the socket, and requests.
 const (
-	mostBytes    = 80 << 10
-	mostScript   = 50 << 10
-	mostRequests = 25
+	maxBytes    = 80 << 10
+	maxScript   = 50 << 10
+	maxRequests = 25
 )
 
 // fetched is a request of a page.
@@ -68,8 +68,8 @@ func TestBudget(t *testing.T) {
 				list += fmt.Sprintf("%6d %s\n", f.Bytes, path.Base(f.Name))
 			}
 			t.Logf("%s: %d bytes, of which %d of scripts, in %d requests and a socket", p.name, total, script, len(all))
-			if total > mostBytes || script > mostScript || len(all)+1 > mostRequests {
-				t.Errorf("%s: want %d bytes, of which %d of scripts, in %d requests\n%s", p.name, mostBytes, mostScript, mostRequests, list)
+			if total > maxBytes || script > maxScript || len(all)+1 > maxRequests {
+				t.Errorf("%s: want %d bytes, of which %d of scripts, in %d requests\n%s", p.name, maxBytes, maxScript, maxRequests, list)
 			}
 		}
 		check(player.tab, line)

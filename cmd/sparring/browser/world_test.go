@@ -38,9 +38,9 @@ var worlds struct {
 	uses int      // of the last one
 }
 
-// mostUses is how many tests a world serves, because an arena bounds the sessions and
+// maxUses is how many tests a world serves, because an arena bounds the sessions and
 // games of one address.
-const mostUses = 16
+const maxUses = 16
 
 // sharedWorld returns a world that other tests use, too.
 func sharedWorld(t testing.TB) *world {
@@ -48,7 +48,7 @@ func sharedWorld(t testing.TB) *world {
 	browser.open(t) // skips the test if there is none
 	worlds.mu.Lock()
 	defer worlds.mu.Unlock()
-	if len(worlds.all) == 0 || worlds.uses == mostUses {
+	if len(worlds.all) == 0 || worlds.uses == maxUses {
 		dir, err := os.MkdirTemp(filepath.Dir(program), "world-")
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ const (
 	holdFor   = 2 * time.Second
 	offerRest = 20 * time.Millisecond // between two offers
 	lifetime  = time.Minute           // of a challenge, unless it says how long
-	mostOpen  = 16                    // challenges of a player
+	maxOpen   = 16                    // challenges of a player
 )
 
 func (p *Platform) challenge(from protocol.From, m protocol.ChallengeRequest) (ans protocol.ChallengeAnswer) {
@@ -66,7 +66,7 @@ func (p *Platform) challenge(from protocol.From, m protocol.ChallengeRequest) (a
 	} else if _, err := game.Replay(rules, m.Position, m.Moves); err != nil {
 		return refused(protocol.UnknownGame, "the rules refuse the position")
 	}
-	if len(p.waiting(from.Player)) >= mostOpen {
+	if len(p.waiting(from.Player)) >= maxOpen {
 		return refused(protocol.RateLimited, "too many challenges wait")
 	}
 	life := cmp.Or(time.Duration(m.ExpireMS)*time.Millisecond, lifetime)

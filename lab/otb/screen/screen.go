@@ -46,7 +46,7 @@ func Show(ctx context.Context, t *otb.Table, o Options) error {
 	defer tick.Stop()
 	for {
 		m.view = t.View()
-		p := painter{Screen: s, colours: s.Colors() >= mostColours}
+		p := painter{Screen: s, colours: s.Colors() >= maxColours}
 		p.draw(&m)
 		s.Show()
 		select {
@@ -79,9 +79,9 @@ func Show(ctx context.Context, t *otb.Table, o Options) error {
 	}
 }
 
-// mostColours is how many colours a terminal needs for a board of wood: with fewer the
+// maxColours is how many colours a terminal needs for a board of wood: with fewer the
 // white stones would vanish, and the board is drawn without.
-const mostColours = 256
+const maxColours = 256
 
 // model is what the screen knows besides the table.
 type model struct {
