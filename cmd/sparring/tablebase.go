@@ -135,7 +135,7 @@ func tablebaseStats(dir func() string) *cobra.Command {
 					fmt.Fprintf(out, "%-8s %-6s %10s %10s %10s %8s\n", "set", "moves", "legal", "won", "lost", "longest")
 				}
 				for side, st := range stats {
-					fmt.Fprintf(out, "%-8s %-6s %10d %10d %10d %8d\n", s, rules.Color(side), st.Legal, st.Won, st.Lost, st.Longest)
+					fmt.Fprintf(out, "%-8s %-6s %10d %10d %10d %8d\n", s, rules.Colour(side), st.Legal, st.Won, st.Lost, st.Longest)
 				}
 			}
 			return nil

@@ -49,7 +49,7 @@ func init() {
 			choose[n][k] = choose[n-1][k-1] + choose[n-1][k]
 		}
 	}
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		for k := rules.King; k <= rules.Pawn; k++ {
 			p := rules.MakePiece(c, k)
 			placesOf[p] = reachable(p)
@@ -77,7 +77,7 @@ const middle = rules.Files / 2
 func reachable(p rules.Piece) places {
 	var all rules.Bits
 	todo := homes[p.Kind()]
-	if p.Color() == rules.Black {
+	if p.Colour() == rules.Black {
 		todo = nil
 		for _, s := range homes[p.Kind()] {
 			todo = append(todo, s.Flip())
@@ -148,7 +148,7 @@ func newLayout(s Set) (*layout, error) {
 		return nil, fmt.Errorf("tablebase set %s: %d men, at most %d can be", s, s.Men(), maxMen)
 	}
 	l := &layout{set: s}
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		l.piece = append(l.piece, rules.MakePiece(c, rules.King))
 		l.group = append(l.group, -1)
 	}

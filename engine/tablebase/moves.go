@@ -20,7 +20,7 @@ func (p *placement) set(l *layout) bool {
 	for i, piece := range l.piece {
 		s := rules.Only(p.at[i])
 		p.of[piece&15] = p.of[piece&15].Or(s)
-		p.own[piece.Color()] = p.own[piece.Color()].Or(s)
+		p.own[piece.Colour()] = p.own[piece.Colour()].Or(s)
 	}
 	p.occupied = p.own[rules.Red].Or(p.own[rules.Black])
 	return p.occupied.Count() == len(l.piece)
@@ -28,7 +28,7 @@ func (p *placement) set(l *layout) bool {
 
 // attacked reports whether c's king on the square is attacked or faces the other
 // king, with the given occupied squares and without the men on taken.
-func (p *placement) attacked(c rules.Color, king rules.Square, occupied, taken rules.Bits) bool {
+func (p *placement) attacked(c rules.Colour, king rules.Square, occupied, taken rules.Bits) bool {
 	them := c.Other()
 	of := func(k rules.Kind) rules.Bits { return p.of[rules.MakePiece(them, k)&15].Without(taken) }
 	rook, cannon := rules.LineAttacks(king, occupied)
@@ -45,7 +45,7 @@ func (p *placement) targets(i int) rules.Bits {
 	if piece.Kind() == rules.Cannon { // it captures differently
 		t = t.And(p.occupied).Or(rules.RookAttacks(from, p.occupied).Without(p.occupied))
 	}
-	return t.Without(p.own[piece.Color()])
+	return t.Without(p.own[piece.Colour()])
 }
 
 // sources returns the squares that man i may have come from by a quiet move.
@@ -58,7 +58,7 @@ func (p *placement) sources(i int) rules.Bits {
 	case rules.Horse:
 		from = rules.HorseSources(to, p.occupied)
 	case rules.Pawn:
-		from = rules.PawnSources(piece.Color(), to)
+		from = rules.PawnSources(piece.Colour(), to)
 	default: // kings, advisers and elephants move back the same way
 		from = rules.Attacks(piece, to, p.occupied)
 	}
@@ -68,7 +68,7 @@ func (p *placement) sources(i int) rules.Bits {
 // legal reports whether man i may move to the square without leaving its king
 // attacked.
 func (p *placement) legal(i int, to rules.Square) bool {
-	c := p.piece[i].Color()
+	c := p.piece[i].Colour()
 	target := rules.Only(to)
 	king := p.at[c]
 	if i == int(c) {

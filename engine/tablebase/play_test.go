@@ -59,7 +59,7 @@ func random(t *testing.T, rng *rand.Rand, s Set) *rules.Position {
 	for {
 		var at squares
 		l.squares(rng.IntN(l.size), &at)
-		text, ok := fen(l, &at, rules.Color(rng.IntN(2)))
+		text, ok := fen(l, &at, rules.Colour(rng.IntN(2)))
 		if !ok {
 			continue
 		}

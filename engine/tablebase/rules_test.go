@@ -30,7 +30,7 @@ func TestTablesFollowTheRules(t *testing.T) {
 			step++
 		}
 		for i := 0; i < all; i += step {
-			checkPosition(t, tables, l, rules.Color(i/l.size), i%l.size)
+			checkPosition(t, tables, l, rules.Colour(i/l.size), i%l.size)
 			if t.Failed() {
 				return
 			}
@@ -39,7 +39,7 @@ func TestTablesFollowTheRules(t *testing.T) {
 }
 
 // checkPosition checks one number of a layout, with one side to move.
-func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n int) {
+func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Colour, n int) {
 	t.Helper()
 	var at squares
 	l.squares(n, &at)
@@ -85,7 +85,7 @@ func checkPosition(t *testing.T, tables *Tables, l *layout, side rules.Color, n 
 }
 
 // fen returns the text of a position; false if two men share a square.
-func fen(l *layout, at *squares, side rules.Color) (string, bool) {
+func fen(l *layout, at *squares, side rules.Colour) (string, bool) {
 	var on [rules.Squares]rules.Piece
 	for i, p := range l.piece {
 		if on[at[i]] != rules.NoPiece {

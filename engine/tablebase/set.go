@@ -51,7 +51,7 @@ func ParseSet(name string) (Set, error) {
 		}
 		s = s.with(p)
 	}
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		if king := rules.MakePiece(c, rules.King); s.Count(king) == 0 {
 			return bad("no %s", king)
 		}
@@ -87,7 +87,7 @@ func pieceOf(letter byte) rules.Piece {
 // SetOf returns the set of a board's men.
 func SetOf(b *rules.Board) Set {
 	var s Set
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		for k := rules.King; k <= rules.Pawn; k++ {
 			p := rules.MakePiece(c, k)
 			s |= Set(b.Of(p).Count()) << (4 * p)
@@ -141,7 +141,7 @@ func (s Set) String() string {
 
 // pieces returns the pieces of the set, in the order of its name.
 func (s Set) pieces() (list []rules.Piece) {
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		list = append(list, rules.MakePiece(c, rules.King))
 		for _, k := range order {
 			if p := rules.MakePiece(c, k); s.Count(p) > 0 {
@@ -180,7 +180,7 @@ func UpTo(men int) []Set {
 	list := []Set{bare}
 	seen := map[Set]bool{bare: true}
 	for i := 0; i < len(list) && list[i].Men() < min(men, maxMen); i++ {
-		for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+		for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 			for _, k := range order {
 				p := rules.MakePiece(c, k)
 				if list[i].Count(p) == most(k) {

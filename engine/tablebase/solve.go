@@ -177,7 +177,7 @@ func (s *solver) begin(from, to int) {
 			continue
 		}
 		for side := range s.cells {
-			c := rules.Color(side)
+			c := rules.Colour(side)
 			if p.attacked(c.Other(), p.at[c.Other()], p.occupied, rules.Bits{}) {
 				s.cells[side][i] = illegal
 				continue
@@ -195,10 +195,10 @@ func (w *work) tell(positions int) {
 }
 
 // first returns the initial cell of a position, by its captures alone.
-func (s *solver) first(p *placement, side rules.Color) cell {
+func (s *solver) first(p *placement, side rules.Colour) cell {
 	moves, delay, value := 0, -1, drawn
 	for i, piece := range s.piece {
-		if piece.Color() != side {
+		if piece.Colour() != side {
 			continue
 		}
 		for t := p.targets(i); t.Any(); t = t.Rest() {
@@ -250,7 +250,7 @@ func (s *solver) afterCapture(p *placement, i int, to rules.Square) int {
 			left[j] = left[j].Flip()
 		}
 	}
-	side := p.piece[i].Color().Other()
+	side := p.piece[i].Colour().Other()
 	if b.flipped {
 		side = side.Other()
 	}
@@ -263,7 +263,7 @@ func (s *solver) retreat(n, from, to int) {
 	var p placement
 	done := 0
 	for side := range s.cells {
-		c := rules.Color(side)
+		c := rules.Colour(side)
 		for i := from; i < to; i++ {
 			if atomic.LoadUint32(&s.cells[side][i])&valueMask != cell(n) {
 				continue
@@ -308,9 +308,9 @@ func (s *solver) update(at *cell, n int) {
 // before calls f for every quiet move of the side that leads to position number n,
 // placed in p, with the number of the position before it. That need not be a
 // legal position.
-func (s *solver) before(p *placement, n int, side rules.Color, f func(int)) {
+func (s *solver) before(p *placement, n int, side rules.Colour, f func(int)) {
 	for i, piece := range s.piece {
-		if piece.Color() != side {
+		if piece.Colour() != side {
 			continue
 		}
 		to := p.at[i]

@@ -12,7 +12,7 @@ type Stats struct {
 }
 
 // stats counts the positions of the canonical set with the side to move.
-func (s *solved) stats(side rules.Color) Stats {
+func (s *solved) stats(side rules.Colour) Stats {
 	var st Stats
 	for i, v := range s.values[side] {
 		if v == illegal {

@@ -120,13 +120,13 @@ func (s *accumulator) middlegame() int32 { return min(s.phase, phaseFull) }
 func (s *accumulator) put(e *evaluation, p rules.Piece, at rules.Square) {
 	s.add(e.psqt[p&15][at])
 	s.phase += phaseOf[p.Kind()]
-	s.material[p.Color()&1] += materialStep[p.Kind()]
+	s.material[p.Colour()&1] += materialStep[p.Kind()]
 }
 
 func (s *accumulator) take(e *evaluation, p rules.Piece, at rules.Square) {
 	s.sub(e.psqt[p&15][at])
 	s.phase -= phaseOf[p.Kind()]
-	s.material[p.Color()&1] -= materialStep[p.Kind()]
+	s.material[p.Colour()&1] -= materialStep[p.Kind()]
 }
 
 func (s *accumulator) move(e *evaluation, p rules.Piece, from, to rules.Square) {
@@ -196,7 +196,7 @@ func (p *position) phaseScores() weight {
 
 // pieces adds e3 (mobility) and e4 (cooperation) of c's pieces, and collects the
 // attacks that later terms need.
-func (p *position) pieces(c rules.Color, us *sideInfo) {
+func (p *position) pieces(c rules.Colour, us *sideInfo) {
 	p.guards(c, us)
 	b := p.board
 	occupied, own, palace := b.Occupied(), b.All(c), rules.Palace(c.Other())
@@ -240,7 +240,7 @@ func (p *position) pieces(c rules.Color, us *sideInfo) {
 }
 
 // guards does this for king, advisers and elephants.
-func (p *position) guards(c rules.Color, us *sideInfo) {
+func (p *position) guards(c rules.Colour, us *sideInfo) {
 	b := p.board
 	occupied, own := b.Occupied(), b.All(c)
 	us.attacks = rules.KingAttacks(b.King(c))
@@ -271,7 +271,7 @@ const (
 var lastRank = [2]uint64{rules.Red: 0x1ff << 36, rules.Black: 0x1ff}
 
 // beyond returns the half of a set beyond the river, from c's side.
-func beyond(c rules.Color, set rules.Bits) uint64 {
+func beyond(c rules.Colour, set rules.Bits) uint64 {
 	if c == rules.Red {
 		return set.Hi
 	}
@@ -279,7 +279,7 @@ func beyond(c rules.Color, set rules.Bits) uint64 {
 }
 
 // pawns does the same for pawns.
-func (p *position) pawns(c rules.Color, us *sideInfo) {
+func (p *position) pawns(c rules.Colour, us *sideInfo) {
 	b := p.board
 	own, palace := b.All(c), rules.Palace(c.Other())
 	pawns := b.Of(rules.MakePiece(c, rules.Pawn))
@@ -304,7 +304,7 @@ func (p *position) pawns(c rules.Color, us *sideInfo) {
 
 // files scores rooks on open and half-open files, and the number of pieces on
 // each wing beyond the river.
-func (p *position) files(c rules.Color, us *sideInfo) {
+func (p *position) files(c rules.Colour, us *sideInfo) {
 	b := p.board
 	horses, rooks, cannons := b.Of(rules.MakePiece(c, rules.Horse)), b.Of(rules.MakePiece(c, rules.Rook)), b.Of(rules.MakePiece(c, rules.Cannon))
 	if rooks.Any() {
@@ -327,7 +327,7 @@ func filesOf(set rules.Bits) rules.Bits {
 }
 
 // kingAttack adds e5 (king safety) for c's attack on the enemy's king.
-func (p *position) kingAttack(c rules.Color, us, them *sideInfo) {
+func (p *position) kingAttack(c rules.Colour, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
@@ -363,7 +363,7 @@ var (
 )
 
 // safeChecks is the part of e5 that depends on the squares around the king.
-func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
+func (p *position) safeChecks(c rules.Colour, us, them *sideInfo) {
 	b := p.board
 	enemy := c.Other()
 	king := b.King(enemy)
@@ -378,7 +378,7 @@ func (p *position) safeChecks(c rules.Color, us, them *sideInfo) {
 }
 
 // threats adds the relations of paper 004, section 3.6, for c's pieces.
-func (p *position) threats(c rules.Color, us, them *sideInfo) {
+func (p *position) threats(c rules.Colour, us, them *sideInfo) {
 	b := p.board
 	unguarded := them.attacks.Without(us.attacks)
 	var loss weight

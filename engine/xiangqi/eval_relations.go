@@ -57,7 +57,7 @@ func relate(b *rules.Board) (t [2]relationTerms) {
 	for all := occupied; all.Any(); all = all.Rest() {
 		s := all.First()
 		p, moves := b.At(s), b.Moves(s)
-		c, k := p.Color(), p.Kind()
+		c, k := p.Colour(), p.Kind()
 		t[c].value += relationValue[k]
 		t[c].mobility += relationMove[k] * int32(moves.Count())
 		attacks[c] = attacks[c].Or(rules.Attacks(p, s, occupied))
@@ -72,7 +72,7 @@ func relate(b *rules.Board) (t [2]relationTerms) {
 			t[c].control += pointControl
 		}
 	}
-	for _, c := range [...]rules.Color{rules.Red, rules.Black} {
+	for _, c := range [...]rules.Colour{rules.Red, rules.Black} {
 		t[c].threats = threatLoss(b, c, attacks[c.Other()].Without(attacks[c]))
 	}
 	return t
@@ -82,7 +82,7 @@ func relate(b *rules.Board) (t [2]relationTerms) {
 // there, else the one with more pieces that may, else the one with the cheaper
 // ones. The paper says that number and value decide, not how; who has the
 // cheaper pieces can afford the exchange.
-func controls(red, black controllers) (c rules.Color, ok bool) {
+func controls(red, black controllers) (c rules.Colour, ok bool) {
 	switch {
 	case red == black:
 		return rules.Red, false
@@ -95,7 +95,7 @@ func controls(red, black controllers) (c rules.Color, ok bool) {
 // threatLoss returns what c's pieces lose for being attacked, by the set of what the
 // enemy attacks and c does not guard. As in the paper's example a guarded piece
 // is not threatened, whatever attacks it.
-func threatLoss(b *rules.Board, c rules.Color, unguarded rules.Bits) (sum int32) {
+func threatLoss(b *rules.Board, c rules.Colour, unguarded rules.Bits) (sum int32) {
 	sixteenths := int32(threatOnEnemyMove)
 	if b.Side() == c {
 		sixteenths = threatOnOwnMove

@@ -98,7 +98,7 @@ func TestAccumulator(t *testing.T) {
 			if got, want := *a.accumulator(), a.eval.accumulate(a.board); got != want {
 				t.Fatalf("%s: %+v, from scratch %+v", p, got, want)
 			}
-			for c := range rules.Color(2) {
+			for c := range rules.Colour(2) {
 				for k := rules.Advisor; k <= rules.Pawn; k++ {
 					if got, want := a.accumulator().material[c].count(k), a.board.Of(rules.MakePiece(c, k)).Count(); got != want {
 						t.Fatalf("%s: %v has %d of %v, on the board %d", p, c, got, k, want)

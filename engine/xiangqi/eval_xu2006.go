@@ -64,7 +64,7 @@ func xu2006(b *rules.Board) int32 {
 }
 
 // xuTerms returns the terms of c's pieces.
-func xuTerms(b *rules.Board, c rules.Color) (t fiveTerms) {
+func xuTerms(b *rules.Board, c rules.Colour) (t fiveTerms) {
 	for all := b.All(c); all.Any(); all = all.Rest() {
 		s := all.First()
 		k := b.At(s).Kind()
@@ -83,7 +83,7 @@ func xuTerms(b *rules.Board, c rules.Color) (t fiveTerms) {
 // may stand". The paper prints the pawn's, formula (9), which the engine's own
 // table has unchanged; the others are estimates. The king's is a part of e5,
 // where the paper names the place of the king.
-func xuSquare(c rules.Color, k rules.Kind, s rules.Square) int32 {
+func xuSquare(c rules.Colour, k rules.Kind, s rules.Square) int32 {
 	if c == rules.Black {
 		s = s.Flip()
 	}
@@ -92,7 +92,7 @@ func xuSquare(c rules.Color, k rules.Kind, s rules.Square) int32 {
 }
 
 // xuCooperation is e4.
-func xuCooperation(b *rules.Board, c rules.Color) (sum int32) {
+func xuCooperation(b *rules.Board, c rules.Colour) (sum int32) {
 	crossed := beyond(c, b.Of(rules.MakePiece(c, rules.Pawn)))
 	sum += xuPawnsHandInHand * int32(bits.OnesCount64(crossed&(crossed>>1)&notLastFile))
 	for _, pair := range [...]struct {
@@ -113,7 +113,7 @@ func xuCooperation(b *rules.Board, c rules.Color) (sum int32) {
 }
 
 // xuKingAttack is e5 as c attacks.
-func xuKingAttack(b *rules.Board, c rules.Color) (sum int32) {
+func xuKingAttack(b *rules.Board, c rules.Colour) (sum int32) {
 	enemy := c.Other()
 	king, cannons := b.King(enemy), b.Of(rules.MakePiece(c, rules.Cannon))
 	for s := cannons; s.Any(); s = s.Rest() {

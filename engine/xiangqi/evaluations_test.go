@@ -225,7 +225,7 @@ func TestRelationsControl(t *testing.T) {
 	rook, pawn := controllers{1, 500}, controllers{1, 100}
 	for _, c := range []struct {
 		red, black controllers
-		want       rules.Color
+		want       rules.Colour
 		ok         bool
 	}{
 		{rook, controllers{}, rules.Red, true},

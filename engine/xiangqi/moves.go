@@ -165,7 +165,7 @@ func (p *position) scoredQuiet(m game.Move) search.ScoredMove {
 // gained returns what a piece's square table gains by a move.
 func (p *position) gained(piece rules.Piece, from, to rules.Square) int32 {
 	gain := p.eval.psqt[piece&15][to].mg - p.eval.psqt[piece&15][from].mg
-	if piece.Color() == rules.Black {
+	if piece.Colour() == rules.Black {
 		return -gain
 	}
 	return gain

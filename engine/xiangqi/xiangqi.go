@@ -87,7 +87,7 @@ func (p *position) Enter() search.Node {
 }
 
 // attackers are c's pieces that can give check.
-func (p *position) attackers(c rules.Color) rules.Bits {
+func (p *position) attackers(c rules.Colour) rules.Bits {
 	b := p.board
 	return b.Of(rules.MakePiece(c, rules.Rook)).Or(b.Of(rules.MakePiece(c, rules.Horse))).Or(b.Of(rules.MakePiece(c, rules.Cannon)))
 }

@@ -122,10 +122,10 @@ func AdvisorAttacks(s Square) Bits { return advisorSteps[s] }
 func KingAttacks(s Square) Bits { return kingSteps[s] }
 
 // PawnAttacks returns the squares that c's pawn on s attacks or defends.
-func PawnAttacks(c Color, s Square) Bits { return pawnSteps[c][s] }
+func PawnAttacks(c Colour, s Square) Bits { return pawnSteps[c][s] }
 
 // PawnSources returns the squares from which a pawn of c would attack s.
-func PawnSources(c Color, s Square) Bits { return pawnSources[c][s] }
+func PawnSources(c Colour, s Square) Bits { return pawnSources[c][s] }
 
 // Attacks returns the squares on which the piece on s attacks or would attack or
 // defend a piece. A cannon's quiet moves are not included.
@@ -144,7 +144,7 @@ func Attacks(p Piece, s Square, occupied Bits) Bits {
 	case Cannon:
 		return CannonAttacks(s, occupied)
 	case Pawn:
-		return pawnSteps[p.Color()][s]
+		return pawnSteps[p.Colour()][s]
 	}
 	return Bits{}
 }
@@ -154,7 +154,7 @@ func Attacks(p Piece, s Square, occupied Bits) Bits {
 func Between(a, b Square) Bits { return between[a][b] }
 
 // Palace returns the palace of c.
-func Palace(c Color) Bits { return palaces[c] }
+func Palace(c Colour) Bits { return palaces[c] }
 
 func init() {
 	for s := range Square(Squares) {
@@ -261,7 +261,7 @@ func initSteps() {
 			if palace.Has(s) && palace.Has(t) {
 				kingSteps[s] = kingSteps[s].Or(only[t])
 			}
-			for c := range Color(2) {
+			for c := range Colour(2) {
 				forward := d[1] == 1 && c == Red || d[1] == -1 && c == Black
 				if forward || d[1] == 0 && !halves[c].Has(s) {
 					pawnSteps[c][s] = pawnSteps[c][s].Or(only[t])
@@ -290,7 +290,7 @@ func advisorParity(s Square) int {
 
 func initStanding() {
 	all := halves[Red].Or(halves[Black])
-	for c := range Color(2) {
+	for c := range Colour(2) {
 		home := halves[c]
 		standing[MakePiece(c, King)] = palaces[c]
 		var advisors, elephants, pawns Bits

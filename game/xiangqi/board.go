@@ -12,7 +12,7 @@ const keySeed = 0x7869616e677169
 // keyIndex numbers the entries of the Zobrist table: piece*90 + square, where
 // the pieces are K A E H R C P of Red (0 to 6) and of Black (7 to 13).
 func keyIndex(p Piece, s Square) uint64 {
-	return uint64(p.Color())*7*Squares + uint64(p.Kind()-1)*Squares + uint64(s)
+	return uint64(p.Colour())*7*Squares + uint64(p.Kind()-1)*Squares + uint64(s)
 }
 
 // keyBlack enters the key when Black is to move.
@@ -28,7 +28,7 @@ type Board struct {
 	// indices of the colours' NoKind, have all of a colour's.
 	of     [Pieces]Bits
 	king   [2]Square
-	side   Color
+	side   Colour
 	states []State
 	// seen counts the states by the low bits of their keys, so that most new
 	// positions are recognized without looking at the states. Only the boards of
@@ -59,10 +59,10 @@ type State struct {
 }
 
 // allOf returns the index in Board.of of all pieces of c.
-func allOf(c Color) Piece { return Piece(c) << 3 }
+func allOf(c Colour) Piece { return Piece(c) << 3 }
 
 // Side returns the colour to move.
-func (b *Board) Side() Color { return b.side }
+func (b *Board) Side() Colour { return b.side }
 
 // Key returns the Zobrist key of the pieces and the side to move.
 func (b *Board) Key() uint64 { return b.states[len(b.states)-1].Key }
@@ -84,13 +84,13 @@ func (b *Board) At(s Square) Piece { return b.piece[s] }
 func (b *Board) Of(p Piece) Bits { return b.of[p&15] }
 
 // All returns the squares of c's pieces.
-func (b *Board) All(c Color) Bits { return b.of[allOf(c)] }
+func (b *Board) All(c Colour) Bits { return b.of[allOf(c)] }
 
 // Occupied returns the squares of all pieces.
 func (b *Board) Occupied() Bits { return b.of[allOf(Red)].Or(b.of[allOf(Black)]) }
 
 // King returns the square of c's king.
-func (b *Board) King(c Color) Square { return b.king[c&1] }
+func (b *Board) King(c Colour) Square { return b.king[c&1] }
 
 // Clone returns an independent copy that includes the states, with room for a few more.
 func (b *Board) Clone() *Board { return b.cloneWithRoom(8) }
@@ -174,7 +174,7 @@ const countedChecks = 10
 // countCheck counts the check, if any, that us gave by the move from last. A
 // check beyond countedChecks, or the answer to one, does not count for the move
 // limit.
-func (st *State) countCheck(last *State, us Color) {
+func (st *State) countCheck(last *State, us Colour) {
 	tooMany := last.Checkers.Any() && last.Checks[us.Other()] > countedChecks
 	if st.Checkers.Any() {
 		if st.Checks[us] <= countedChecks {
@@ -246,7 +246,7 @@ func (b *Board) look(st *State) {
 // colour whose removal would give check, and the empty squares on which a piece
 // would become the screen of a checking cannon. Only pieces on the king's lines
 // and near it matter, seldom more than three.
-func (b *Board) aims(us Color) (checkers, pinned, hollow Bits) {
+func (b *Board) aims(us Colour) (checkers, pinned, hollow Bits) {
 	them := us.Other()
 	k := b.king[us]
 	occupied := b.Occupied()

@@ -57,7 +57,7 @@ type attacks [maxOnBoard]men
 // attacks finds what c's pieces of the kinds first to last could take without
 // exposing their king, if it were c's turn. An existing check is ignored. Prey
 // is what may be chased: anything but a king or a pawn before the river.
-func (r *rerun) attacks(c Color, first, last Kind) (a attacks) {
+func (r *rerun) attacks(c Colour, first, last Kind) (a attacks) {
 	b, them := r.board, c.Other()
 	prey := b.All(them).Without(only[b.king[them]])
 	prey = prey.Without(b.of[MakePiece(them, Pawn)].And(halves[them]))
@@ -105,7 +105,7 @@ func (a attacks) prey() (m men) {
 }
 
 // threatsToKing returns the pieces that attack c's king, the other king included.
-func (b *Board) threatsToKing(c Color) Bits {
+func (b *Board) threatsToKing(c Colour) Bits {
 	k, other := b.king[c], b.king[c.Other()]
 	occupied := b.Occupied()
 	threats := b.AttackersTo(k, occupied).And(b.All(c.Other()))
@@ -123,7 +123,7 @@ func (b *Board) mayTake(from, to Square, checkers Bits) bool {
 		checkers = Bits{}
 	}
 	taken := b.shift(from, to)
-	ok := !b.threatsToKing(p.Color()).Without(checkers).Any()
+	ok := !b.threatsToKing(p.Colour()).Without(checkers).Any()
 	b.unshift(from, to, taken)
 	return ok
 }
@@ -138,7 +138,7 @@ func (b *Board) shift(from, to Square) (taken Piece) {
 	}
 	b.put(p, to)
 	if p.Kind() == King {
-		b.king[p.Color()] = to
+		b.king[p.Colour()] = to
 	}
 	return taken
 }
@@ -151,21 +151,21 @@ func (b *Board) unshift(from, to Square, taken Piece) {
 		b.put(taken, to)
 	}
 	if p.Kind() == King {
-		b.king[p.Color()] = from
+		b.king[p.Colour()] = from
 	}
 }
 
 func (b *Board) clear(s Square) {
 	p := b.piece[s]
 	b.of[p] = b.of[p].Without(only[s])
-	b.of[allOf(p.Color())] = b.of[allOf(p.Color())].Without(only[s])
+	b.of[allOf(p.Colour())] = b.of[allOf(p.Colour())].Without(only[s])
 	b.piece[s] = NoPiece
 }
 
 // protected reports whether the piece on from could be recaptured if it took on
 // to.
 func (b *Board) protected(from, to Square) bool {
-	them := b.piece[to].Color()
+	them := b.piece[to].Colour()
 	checkers := b.threatsToKing(them)
 	taken := b.shift(from, to)
 	defer b.unshift(from, to, taken)
@@ -194,7 +194,7 @@ func (b *Board) chases(from, to Square) bool {
 // which attacks it.
 func (b *Board) takesBack(from, to Square) bool {
 	p := b.piece[to]
-	return Attacks(p, to, b.Occupied()).Has(from) && b.mayTake(to, from, b.threatsToKing(p.Color()))
+	return Attacks(p, to, b.Occupied()).Has(from) && b.mayTake(to, from, b.threatsToKing(p.Colour()))
 }
 
 // offence is the worst thing that a side does with every move of a cycle.

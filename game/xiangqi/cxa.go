@@ -37,7 +37,7 @@ func (b *Board) cxaOffences(span int) (worst [2]offence) {
 		attacking[c] = attacking[c] && attack
 		answering[c] = attack || chases.prey() != 0
 	}
-	for c := range Color(2) {
+	for c := range Colour(2) {
 		if attacking[c] && !answering[c.Other()] {
 			worst[c] = chasing
 		}
@@ -62,7 +62,7 @@ func (b *Board) gains(from, to Square) bool {
 // exchange returns the static exchange evaluation of a capture: both sides continue
 // taking on the square to as long as that gains, least valuable piece first.
 func (b *Board) exchange(from, to Square) int {
-	them := b.piece[to].Color()
+	them := b.piece[to].Colour()
 	checkers := b.threatsToKing(them)
 	taken := b.shift(from, to)
 	defer b.unshift(from, to, taken)

@@ -136,7 +136,7 @@ func (b *Board) readPieces(text string) error {
 func (b *Board) put(p Piece, s Square) {
 	b.piece[s] = p
 	b.of[p] = b.of[p].Or(only[s])
-	b.of[allOf(p.Color())] = b.of[allOf(p.Color())].Or(only[s])
+	b.of[allOf(p.Colour())] = b.of[allOf(p.Colour())].Or(only[s])
 }
 
 // most is how many pieces of each kind a side may have: those of the start
@@ -149,7 +149,7 @@ const maxPieces = 16
 
 // start checks the pieces and makes the first state.
 func (b *Board) start(quiet int) error {
-	for c := range Color(2) {
+	for c := range Colour(2) {
 		for k := King; k <= Pawn; k++ {
 			p := MakePiece(c, k)
 			if n := b.of[p].Count(); n > most[k] {

@@ -38,10 +38,10 @@ func (b *Board) Moves(s Square) Bits {
 	p := b.piece[s]
 	occupied := b.Occupied()
 	if p.Kind() != Cannon {
-		return Attacks(p, s, occupied).Without(b.All(p.Color()))
+		return Attacks(p, s, occupied).Without(b.All(p.Colour()))
 	}
 	rook, cannon := LineAttacks(s, occupied)
-	return rook.Without(occupied).Or(cannon.And(b.All(p.Color().Other())))
+	return rook.Without(occupied).Or(cannon.And(b.All(p.Colour().Other())))
 }
 
 // IsLegal reports whether m, which may be any 32 bits, is a legal move.
@@ -51,7 +51,7 @@ func (b *Board) IsLegal(m game.Move) bool {
 	}
 	from, to := From(m), To(m)
 	p := b.piece[from]
-	if p == NoPiece || p.Color() != b.side || !b.Moves(from).Has(to) {
+	if p == NoPiece || p.Colour() != b.side || !b.Moves(from).Has(to) {
 		return false
 	}
 	st := b.State()

@@ -58,7 +58,7 @@ func TestInsufficientIsSound(t *testing.T) {
 					if len(e) > 2 {
 						break // the third elephant of test positions adds time only
 					}
-					for side := range Color(2) {
+					for side := range Colour(2) {
 						look(func(put func(Piece, Square)) {
 							// The cannon's owner is to move when side is Red.
 							put(MakePiece(side, King), orient(side, king))
@@ -78,7 +78,7 @@ func TestInsufficientIsSound(t *testing.T) {
 	}
 }
 
-func orient(c Color, s Square) Square {
+func orient(c Colour, s Square) Square {
 	if c == Black {
 		return s.Flip()
 	}

@@ -16,7 +16,7 @@ import (
 // mailbox is a board as a piece for each square.
 type mailbox struct {
 	piece [Squares]Piece
-	side  Color
+	side  Colour
 	// Which squares of each rank and file are taken: for preset tables only.
 	ranks [Ranks]uint32
 	files [Files]uint32
@@ -40,7 +40,7 @@ type method func(m *mailbox, captures bool, buf []game.Move) []game.Move
 // target appends a move unless its target is an own piece.
 func (m *mailbox) target(from, to Square, captures bool, buf []game.Move) []game.Move {
 	p := m.piece[to]
-	if p == NoPiece && captures || p != NoPiece && p.Color() == m.side {
+	if p == NoPiece && captures || p != NoPiece && p.Colour() == m.side {
 		return buf
 	}
 	return append(buf, MakeMove(from, to))
@@ -91,7 +91,7 @@ func scanning(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	anywhere := func(Square) bool { return true }
 	for from, p := range m.piece {
 		from := Square(from)
-		if p == NoPiece || p.Color() != us {
+		if p == NoPiece || p.Colour() != us {
 			continue
 		}
 		switch p.Kind() {
@@ -157,7 +157,7 @@ var patterns = func() (t [Pieces][Squares][]template) {
 // templates lays a pattern on each leaper; sliders still go square by square.
 func templates(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	for from, p := range m.piece {
-		if p == NoPiece || p.Color() != m.side {
+		if p == NoPiece || p.Colour() != m.side {
 			continue
 		}
 		if k := p.Kind(); k == Rook || k == Cannon {
@@ -210,7 +210,7 @@ func makePresets(n int) *presets {
 // preset looks up the targets of sliders by how their lines are taken.
 func preset(m *mailbox, captures bool, buf []game.Move) []game.Move {
 	for from, p := range m.piece {
-		if p == NoPiece || p.Color() != m.side {
+		if p == NoPiece || p.Colour() != m.side {
 			continue
 		}
 		from, k := Square(from), p.Kind()

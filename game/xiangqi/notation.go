@@ -119,12 +119,12 @@ func (b *Board) tandem(at Square) tandem {
 	piece := b.At(at)
 	var files [Files + 1][]Square // by file, from the front
 	for s := b.Of(piece); s.Any(); s = s.Rest() {
-		f := ownFile(piece.Color(), s.First())
+		f := ownFile(piece.Colour(), s.First())
 		files[f] = append(files[f], s.First())
 	}
-	t := tandem{file: ownFile(piece.Color(), at)}
+	t := tandem{file: ownFile(piece.Colour(), at)}
 	for f, on := range files {
-		if piece.Color() == Red {
+		if piece.Colour() == Red {
 			slices.Reverse(on) // squares come from Red's side
 		}
 		if f == t.file {
@@ -142,7 +142,7 @@ func (b *Board) tandem(at Square) tandem {
 }
 
 // ownFile counts files from the owner's right, from 1.
-func ownFile(c Color, s Square) int {
+func ownFile(c Colour, s Square) int {
 	if c == Red {
 		return Files - s.File()
 	}
@@ -153,10 +153,10 @@ func ownFile(c Color, s Square) int {
 func (b *Board) going(m game.Move) (direction byte, number int) {
 	from, to, piece := From(m), To(m), b.At(From(m))
 	steps := to.Rank() - from.Rank()
-	if piece.Color() == Black {
+	if piece.Colour() == Black {
 		steps = -steps
 	}
-	direction, number = '=', ownFile(piece.Color(), to)
+	direction, number = '=', ownFile(piece.Colour(), to)
 	switch {
 	case steps > 0:
 		direction = '+'
@@ -241,7 +241,7 @@ func (b *Board) chinese(m game.Move) []string {
 	piece, t := b.At(From(m)), b.tandem(From(m))
 	direction, number := b.going(m)
 	name, digit := redNames[piece.Kind()], func(n int) string { return numerals[n] }
-	if piece.Color() == Black {
+	if piece.Colour() == Black {
 		name, digit = blackNames[piece.Kind()], func(n int) string { return fmt.Sprint(n) }
 	}
 	var heads []string
@@ -330,7 +330,7 @@ var (
 // plainChinese converts the variants of Chinese notation to the one that chinese
 // writes. It returns "" for a text of another form. Red's and Black's names for
 // a piece, and their numerals, are interchangeable; the side to move decides.
-func plainChinese(text string, mover Color) string {
+func plainChinese(text string, mover Colour) string {
 	r := []rune(chineseVariants.Replace(text))
 	if len(r) != 4 || !strings.ContainsRune("进退平", r[2]) {
 		return ""

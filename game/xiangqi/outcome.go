@@ -41,7 +41,7 @@ func (b *Board) Insufficient() bool {
 	if cannons.Count() > 1 || of(Advisor).Any() {
 		return false
 	}
-	owner := b.piece[cannons.First()].Color()
+	owner := b.piece[cannons.First()].Colour()
 	return !b.of[MakePiece(owner.Other(), Elephant)].Any()
 }
 

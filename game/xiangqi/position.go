@@ -14,7 +14,7 @@ type Position struct {
 	board     *Board
 	outcome   game.Outcome
 	firstMove int // number of the move at the start, as the FEN gave it
-	firstSide Color
+	firstSide Colour
 }
 
 var _ game.Position = (*Position)(nil)

@@ -27,7 +27,7 @@ func (p *Position) Refusal(points []string) (game.Refusal, error) {
 		return game.RefusedOver, nil
 	case piece == NoPiece:
 		return game.RefusedEmpty, nil
-	case piece.Color() != b.side:
+	case piece.Colour() != b.side:
 		return game.RefusedNotYours, nil
 	case len(points) == 1:
 		return p.held(from), nil
@@ -66,7 +66,7 @@ func (b *Board) wrongWay(from, to Square) game.Refusal {
 	files, ranks := to.File()-from.File(), to.Rank()-from.Rank()
 	dx, dy := max(files, -files), max(ranks, -ranks)
 	forward := ranks
-	if piece.Color() == Black {
+	if piece.Colour() == Black {
 		forward = -ranks
 	}
 	switch piece.Kind() {
@@ -84,7 +84,7 @@ func (b *Board) wrongWay(from, to Square) game.Refusal {
 		switch {
 		case dx != 2 || dy != 2:
 			return game.RefusedElephant
-		case !halves[piece.Color()].Has(to):
+		case !halves[piece.Colour()].Has(to):
 			return game.RefusedRiver
 		}
 		return game.RefusedEye

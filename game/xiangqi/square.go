@@ -2,23 +2,23 @@ package xiangqi
 
 import "sparring/game"
 
-// Color is the colour of a piece, and of the side that owns it.
-type Color uint8
+// Colour is the colour of a piece, and of the side that owns it.
+type Colour uint8
 
 // The colours. Red always belongs to seat First.
 const (
-	Red Color = iota
+	Red Colour = iota
 	Black
 )
 
 // Other returns the opposite colour.
-func (c Color) Other() Color { return c ^ 1 }
+func (c Colour) Other() Colour { return c ^ 1 }
 
 // Seat returns the seat that plays the colour.
-func (c Color) Seat() game.Seat { return game.Seat(c) }
+func (c Colour) Seat() game.Seat { return game.Seat(c) }
 
 // String returns "red" or "black".
-func (c Color) String() string {
+func (c Colour) String() string {
 	if c == Red {
 		return "red"
 	}
@@ -56,13 +56,13 @@ const NoPiece Piece = 0
 const Pieces = 16
 
 // MakePiece returns the piece of that colour and kind.
-func MakePiece(c Color, k Kind) Piece { return Piece(c)<<3 | Piece(k) }
+func MakePiece(c Colour, k Kind) Piece { return Piece(c)<<3 | Piece(k) }
 
 // Kind returns the kind of the piece.
 func (p Piece) Kind() Kind { return Kind(p & 7) }
 
-// Color returns the colour of the piece. It is meaningless for NoPiece.
-func (p Piece) Color() Color { return Color(p >> 3) }
+// Colour returns the colour of the piece. It is meaningless for NoPiece.
+func (p Piece) Colour() Colour { return Colour(p >> 3) }
 
 // letters are the FEN letters of the pieces as this package writes them.
 const letters = ".KABNRCP.kabnrcp"
