@@ -80,7 +80,7 @@ const (
 	// Xiangqi.
 	RefusedOwnPiece Refusal = "own-piece"    // a piece of one's own stands there
 	RefusedKing     Refusal = "king"         // the king goes one point along a line
-	RefusedAdvisor  Refusal = "advisor"      // the adviser goes one point along a diagonal
+	RefusedAdvisor  Refusal = "advisor"      // the advisor goes one point along a diagonal
 	RefusedElephant Refusal = "elephant"     // the elephant goes two points along a diagonal
 	RefusedHorse    Refusal = "horse"        // the horse goes one point along a line and one along a diagonal
 	RefusedRook     Refusal = "rook"         // the rook goes along a line
@@ -88,7 +88,7 @@ const (
 	RefusedPawn     Refusal = "pawn"         // the pawn goes one point
 	RefusedBackward Refusal = "backward"     // the pawn never goes back
 	RefusedSideways Refusal = "sideways"     // before the river the pawn does not go sideways
-	RefusedPalace   Refusal = "palace"       // king and advisers stay in the palace
+	RefusedPalace   Refusal = "palace"       // king and advisors stay in the palace
 	RefusedRiver    Refusal = "river"        // elephants stay on their side
 	RefusedLeg      Refusal = "leg"          // a piece stands on the horse's leg
 	RefusedEye      Refusal = "eye"          // a piece stands on the elephant's eye

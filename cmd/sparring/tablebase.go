@@ -18,7 +18,7 @@ func tablebaseCommand() *cobra.Command {
 		Short: "Build and query endgame tables for Xiangqi",
 		Long: `Endgame tables hold the result of every position with a given set of pieces under
 perfect play, and the number of plies to the end. A set is named by its pieces,
-Red's in upper case: KRkaa is a rook against two advisers.`,
+Red's in upper case: KRkaa is a rook against two advisors.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -17,7 +17,7 @@ import (
 // save little and cost much.
 //
 // A man has a number for each square that it can reach from where it starts
-// the game: a king 9, an adviser 5, an elephant 7, a pawn 55, others 90. Groups
+// the game: a king 9, an advisor 5, an elephant 7, a pawn 55, others 90. Groups
 // of n like men are numbered as combinations: the squares' numbers o1 < o2 <
 // ... give C(o1,1) + C(o2,2) + ... Numbers whose men would share a square, and
 // those of impossible positions, are unused.

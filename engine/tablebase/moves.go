@@ -59,7 +59,7 @@ func (p *placement) sources(i int) rules.Bits {
 		from = rules.HorseSources(to, p.occupied)
 	case rules.Pawn:
 		from = rules.PawnSources(piece.Colour(), to)
-	default: // kings, advisers and elephants move back the same way
+	default: // kings, advisors and elephants move back the same way
 		from = rules.Attacks(piece, to, p.occupied)
 	}
 	return from.Without(p.occupied)

@@ -15,7 +15,7 @@ type evaluation struct {
 	// Red's side, so Black's pieces are negative.
 	psqt [rules.Pieces][256]weight
 	// pairTable scores the pairs among a side's pieces; siegeTable scores its
-	// attackers against the enemy's guards, that is advisers and elephants.
+	// attackers against the enemy's guards, that is advisors and elephants.
 	pairTable  [materialCount]weight
 	siegeTable [materialCount / guardCount][guardCount]weight
 }
@@ -82,7 +82,7 @@ func halfSquare(s rules.Square) (row, col int) {
 
 // materialIndex encodes how many pieces of each kind a side has, without its
 // king: each kind is a digit with radix materialRadix and place value
-// materialStep. The guards (advisers and elephants) are the lowest four bits. The
+// materialStep. The guards (advisors and elephants) are the lowest four bits. The
 // rules refuse positions with more pieces.
 type materialIndex int32
 
@@ -103,8 +103,8 @@ const (
 
 func (m materialIndex) count(k rules.Kind) int { return int(m / materialStep[k] % materialRadix[k]) }
 
-// advisers is a faster count(Advisor).
-func (m materialIndex) advisers() int { return int(m & 3) }
+// advisors is a faster count(Advisor).
+func (m materialIndex) advisors() int { return int(m & 3) }
 
 // accumulator is the incremental part of the evaluation: e1 and e2 from Red's
 // side, the phase, and the material of each colour.
@@ -147,7 +147,7 @@ type sideInfo struct {
 	score           weight
 	attacks         rules.Bits // by any piece, including defended own pieces
 	byPawn          rules.Bits
-	byMinor         rules.Bits    // by pawns, horses, cannons, advisers and elephants
+	byMinor         rules.Bits    // by pawns, horses, cannons, advisors and elephants
 	palaceAttack    weight        // attack on the enemy's palace
 	palaceAttackers int           // pieces that attack it
 	reach           [3]rules.Bits // squares that horses, rooks and cannons may move to, in this order
@@ -239,7 +239,7 @@ func (p *position) pieces(c rules.Colour, us *sideInfo) {
 	p.files(c, us)
 }
 
-// guards does this for king, advisers and elephants.
+// guards does this for king, advisors and elephants.
 func (p *position) guards(c rules.Colour, us *sideInfo) {
 	b := p.board
 	occupied, own := b.Occupied(), b.All(c)
@@ -297,8 +297,8 @@ func (p *position) pawns(c rules.Colour, us *sideInfo) {
 	us.attacks, us.byMinor = us.attacks.Or(us.byPawn), us.byMinor.Or(us.byPawn)
 	if crossed := beyond(c, pawns); crossed != 0 {
 		us.score.add(p.eval.pawnsHandInHand.times(bits.OnesCount64(crossed & (crossed >> 1) & notLastFile)))
-		advisers := p.accumulator().material[c.Other()].advisers()
-		us.score.add(p.eval.crossed[advisers][bits.OnesCount64(crossed&^lastRank[c])])
+		advisors := p.accumulator().material[c.Other()].advisors()
+		us.score.add(p.eval.crossed[advisors][bits.OnesCount64(crossed&^lastRank[c])])
 	}
 }
 
@@ -347,7 +347,7 @@ func (p *position) kingAttack(c rules.Colour, us, them *sideInfo) {
 	if bottom := beyond(c, cannons) & lastRank[c] & besidePalace; bottom != 0 && king.Rank() == throne[enemy].Rank() {
 		attack.add(p.eval.bottomCannon.times(bits.OnesCount64(bottom)))
 	}
-	scale := missingAdvisers[p.accumulator().material[enemy].advisers()]
+	scale := missingAdvisors[p.accumulator().material[enemy].advisors()]
 	us.score.add(weight{attack.mg * scale / 16, attack.eg * scale / 16})
 	if king == throne[enemy] && b.At(centre[enemy]) == rules.MakePiece(enemy, rules.Horse) &&
 		cannons.Meets(rules.Bits{Lo: middleFile, Hi: middleFile}) {

@@ -11,7 +11,7 @@ import rules "sparring/game/xiangqi"
 
 // relationValue is PieceValue of SideValue = sum of PieceNumber * PieceValue.
 // The paper prints rook, horse and pawn, and a king far above all others.
-// Cannon, adviser and elephant stand to the rook and horse as in paper 003.
+// Cannon, advisor and elephant stand to the rook and horse as in paper 003.
 var relationValue = [rules.Kinds]int32{
 	rules.King: 10000, rules.Advisor: 85, rules.Elephant: 80, rules.Horse: 300, rules.Rook: 500, rules.Cannon: 300, rules.Pawn: 100,
 }

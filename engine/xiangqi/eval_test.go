@@ -24,7 +24,7 @@ func TestTermsCount(t *testing.T) {
 		{"three elephants", "3k5/9/9/9/9/9/9/4B4/9/2B2KB2 w", map[string]int32{"together.elephant.elephant": 3}},
 		{"cannons against a broken guard", "3k1a3/9/9/9/9/9/9/9/C8/C4K3 w", map[string]int32{
 			"against.cannon.advisor": 2, "against.cannon.elephant": 4, "against.rook.advisor": 0, "cannon against full guard": 0}},
-		{"cannons against advisers", "3k1a3/4a4/9/9/9/9/9/9/C8/C4K3 w", map[string]int32{
+		{"cannons against advisors", "3k1a3/4a4/9/9/9/9/9/9/C8/C4K3 w", map[string]int32{
 			"against.cannon.advisor": 0, "cannon against full guard": 2}},
 		{"crossed pawns, but for the last rank", "P2k1a3/9/4P4/9/P8/9/8P/9/9/5K3 w", map[string]int32{
 			"crossed pawns.1.2": 1, "crossed pawns.0.2": 0, "crossed pawns.1.3": 0}},

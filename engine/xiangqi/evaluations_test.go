@@ -80,7 +80,7 @@ func TestXu2006(t *testing.T) {
 			fiveTerms{450, xuSquare(rules.Red, rules.Horse, rules.MakeSquare(4, 4)), 8 * 12, 0, king}},
 		{"a cannon: 450, 17 squares at 6", "3k5/9/9/9/9/9/9/9/C8/5K3 w",
 			fiveTerms{450, xuSquare(rules.Red, rules.Cannon, rules.MakeSquare(0, 1)), 17 * 6, 0, king}},
-		{"an adviser: 170, 4 squares at 1", "3k5/9/9/9/9/9/9/9/4A4/5K3 w",
+		{"an advisor: 170, 4 squares at 1", "3k5/9/9/9/9/9/9/9/4A4/5K3 w",
 			fiveTerms{170, xuSquare(rules.Red, rules.Advisor, rules.MakeSquare(4, 1)), 4 - 1, 0, king}},
 		{"an elephant: 160, 4 squares at 1", "3k5/9/9/9/9/9/9/4B4/9/5K3 w",
 			fiveTerms{160, xuSquare(rules.Red, rules.Elephant, rules.MakeSquare(4, 2)), 4, 0, king}},

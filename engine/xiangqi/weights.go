@@ -30,14 +30,14 @@ type weights struct {
 	// together is for each pair of a side's pieces, the lower kind first.
 	together [rules.Kinds]byKind
 	// against is for each own horse, rook, cannon and pawn, times each of the two
-	// advisers and two elephants that the enemy has lost.
+	// advisors and two elephants that the enemy has lost.
 	against [rules.Kinds]byKind
 
 	// Cooperation, e4 (003, 5.4 names the patterns).
 	pawnsHandInHand weight // two crossed pawns side by side
 	linked          byKind // for each piece that guards another of its kind, cannons over a screen
 	// crossed is for pawns beyond the river, without those on the last rank, by the
-	// number of the enemy's advisers and of these pawns.
+	// number of the enemy's advisors and of these pawns.
 	crossed [3][6]weight
 	// openFile is for each rook on a file without pawns, halfOpenFile for each on a
 	// file with enemy pawns only.
@@ -53,7 +53,7 @@ type weights struct {
 	bottomCannon           weight    // a cannon on the back rank of a king beside it, screens or not
 	palaceAttack           byKind    // for each square of the enemy palace that a piece of the kind attacks
 	gathering              [8]weight // by the number of pieces that attack the palace
-	cannonAgainstFullGuard weight    // each cannon against two advisers
+	cannonAgainstFullGuard weight    // each cannon against two advisors
 	// smothered is for a cannon on the middle file against a horse in the centre of
 	// its palace, with the king on its initial square behind it.
 	smothered weight
@@ -90,7 +90,7 @@ type halfTable [rules.Ranks][5]weight
 // value and cannons, which then lack screens, lose some. The pawn's square table
 // is 003's formula (9); the other tables are estimates: horses near the palace
 // corners and off the rim, rooks on open files and the seventh rank, cannons in
-// the middle and behind their own lines, advisers and elephants connected, the
+// the middle and behind their own lines, advisors and elephants connected, the
 // king at home. Two values differ from 003: a pawn's mobility, 15 there, is
 // mostly in its square table, and pawns hand in hand are 200 there. Weights that
 // are not listed start at zero.
@@ -211,9 +211,9 @@ func taperedTables(middle [rules.Kinds][rules.Ranks][5]int32) (all [rules.Kinds]
 	return all
 }
 
-// missingAdvisers scales the attack on a palace by the number of its advisers, in
+// missingAdvisors scales the attack on a palace by the number of its advisors, in
 // sixteenths (estimate).
-var missingAdvisers = [3]int32{26, 20, 16}
+var missingAdvisors = [3]int32{26, 20, 16}
 
 // threatOwnMove and threatEnemyMove scale a threat if its victim's side or the
 // enemy is to move, in sixteenths (estimate).

@@ -115,7 +115,7 @@ func HorseSources(s Square, occupied Bits) Bits { return horseTo[s].attacks(occu
 // the relation holds both ways.
 func ElephantAttacks(s Square, occupied Bits) Bits { return elephant[s].attacks(occupied) }
 
-// AdvisorAttacks returns the squares that an adviser on s attacks or defends.
+// AdvisorAttacks returns the squares that an advisor on s attacks or defends.
 func AdvisorAttacks(s Square) Bits { return advisorSteps[s] }
 
 // KingAttacks returns the steps of a king on s, without the flying general.
@@ -271,7 +271,7 @@ func initSteps() {
 		}
 		for _, d := range [4][2]int{{-1, -1}, {1, -1}, {-1, 1}, {1, 1}} {
 			if t, ok := step(s, d[0], d[1]); ok && palace.Has(s) && palace.Has(t) {
-				// Of the palace's squares an adviser uses the five of its cross.
+				// Of the palace's squares an advisor uses the five of its cross.
 				if (s.File()+s.Rank())&1 == advisorParity(s) {
 					advisorSteps[s] = advisorSteps[s].Or(only[t])
 				}
@@ -280,7 +280,7 @@ func initSteps() {
 	}
 }
 
-// advisorParity is (file+rank)&1 of the adviser's squares on that side.
+// advisorParity is (file+rank)&1 of the advisor's squares on that side.
 func advisorParity(s Square) int {
 	if s < half {
 		return 1 // d0, f0, e1, ...

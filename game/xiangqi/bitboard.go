@@ -4,7 +4,7 @@ import "math/bits"
 
 // Bits is a set of squares, one word for each half of the board: square s is bit
 // s of Lo if s < 45, else bit s-45 of Hi. So no rank straddles the words, a file
-// has the same pattern in both, and a side's king, advisers and elephants are in
+// has the same pattern in both, and a side's king, advisors and elephants are in
 // one word.
 type Bits struct{ Lo, Hi uint64 }
 

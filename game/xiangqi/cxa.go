@@ -46,9 +46,9 @@ func (b *Board) cxaOffences(span int) (worst [2]offence) {
 }
 
 // exchangeValue is the Association's value of a piece in an exchange: a rook
-// equals two horses or cannons or one of each, a horse a cannon, an adviser an
+// equals two horses or cannons or one of each, a horse a cannon, an advisor an
 // elephant. A pawn beyond the river has no fixed value; here it equals an
-// adviser, so that neither gains by taking the other.
+// advisor, so that neither gains by taking the other.
 var exchangeValue = [Kinds]int{King: 100, Advisor: 1, Elephant: 1, Horse: 2, Rook: 4, Cannon: 2, Pawn: 1}
 
 // gains reports whether taking the piece on to with the one on from gains

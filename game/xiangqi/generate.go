@@ -7,7 +7,7 @@ import (
 )
 
 // MaxMoves bounds the legal moves of a position (two rooks and two cannons
-// 17 each, two horses 8, five pawns 3, two elephants and two advisers 4, a
+// 17 each, two horses 8, five pawns 3, two elephants and two advisors 4, a
 // king 4).
 const MaxMoves = 4*17 + 2*8 + 5*3 + 2*4 + 2*4 + 4
 

@@ -6,8 +6,8 @@ import "testing"
 // is won, in every position with what Insufficient calls a draw. Captures lead
 // only to other such positions, so that none can be reached either.
 //
-// The other side's advisers and elephants affect a king only by standing between
-// the kings, so for kings, advisers and elephants it is enough to look at one side's
+// The other side's advisors and elephants affect a king only by standing between
+// the kings, so for kings, advisors and elephants it is enough to look at one side's
 // men, with the kings' file open and closed.
 func TestInsufficientIsSound(t *testing.T) {
 	kings, advisors := squares(Palace(Red)), subsets(squares(standing[MakePiece(Red, Advisor)]), 2)

@@ -44,7 +44,7 @@ func TestNotations(t *testing.T) {
 		{"tandems on two files: left one last", "3k5/9/2P3P2/2P3P2/9/9/9/9/9/5K3 w", "c6b6", "c7b7", "7-=8", "四兵平八"},
 		{"three and two: the middle of three by its file twice", "3k5/2P6/2P3P2/2P3P2/9/9/9/9/9/5K3 w", "c7b7", "c8b8", "77=8", "四兵平八"},
 		{"a pawn beside the tandems", "3k5/9/2P3P2/2P3P2/4P4/9/9/9/9/5K3 w", "e5d5", "e6d6", "P5=6", "兵五平六"},
-		{"advisers on one file", "4k4/9/9/9/9/9/9/5A3/9/3K1A3 w", "f2e1", "f3e2", "A+-5", "前仕退五"},
+		{"advisors on one file", "4k4/9/9/9/9/9/9/5A3/9/3K1A3 w", "f2e1", "f3e2", "A+-5", "前仕退五"},
 		{"king", "3k5/9/9/9/9/9/9/9/9/4K4 w", "e0e1", "e1e2", "K5+1", "帅五进一"},
 	} {
 		p := setUp(t, c.fen)

@@ -27,7 +27,7 @@ func (r *Rules) Outcome(b *Board) game.Outcome {
 }
 
 // Insufficient reports whether neither side can ever win: both have only
-// kings, advisers and elephants, or one has a cannon and elephants but nothing
+// kings, advisors and elephants, or one has a cannon and elephants but nothing
 // else against a bare king. With such pieces no side can be without a move.
 func (b *Board) Insufficient() bool {
 	of := func(k Kind) Bits { return b.of[MakePiece(Red, k)].Or(b.of[MakePiece(Black, k)]) }

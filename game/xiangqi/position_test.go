@@ -42,8 +42,8 @@ func TestOutcomes(t *testing.T) {
 		{"a capture resets the limit", "simple+limit=10", "3k5/9/9/9/9/9/9/9/9/Rn2K4 w - - 19 30", "a0b0", game.Outcome{}},
 		{"only guards are left", "wxf", "3k1a3/9/4b4/9/9/9/9/9/4p4/3AK4 w", "d0e1", game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}},
 		{"a cannon and elephants against a bare king", "simple", "3k5/9/9/9/9/9/9/2C1B4/4p4/4K4 w", "e0e1", game.Outcome{Result: game.Draw, Reason: game.InsufficientMaterial}},
-		{"a cannon and an adviser may win", "simple", "3k5/9/9/9/9/9/9/2C6/4p4/3AK4 w", "d0e1", game.Outcome{}},
-		{"a cannon may use the other's adviser", "simple", "3k1a3/9/9/9/9/9/9/2C6/4p4/4K4 w", "e0e1", game.Outcome{}},
+		{"a cannon and an advisor may win", "simple", "3k5/9/9/9/9/9/9/2C6/4p4/3AK4 w", "d0e1", game.Outcome{}},
+		{"a cannon may use the other's advisor", "simple", "3k1a3/9/9/9/9/9/9/2C6/4p4/4K4 w", "e0e1", game.Outcome{}},
 		{"a pawn may win", "simple", "3k5/9/9/9/4P4/9/9/9/4p4/4K4 w", "e0e1", game.Outcome{}},
 		{"no limit", "simple+limit=none", "3k5/9/9/9/9/9/9/9/9/R3K4 w - - 999 600", "a0b0", game.Outcome{}},
 	} {

@@ -48,7 +48,7 @@
 //
 // The key of a position is the exclusive or of game.Zobrist(seed, i) over its
 // pieces, with seed = 0x7869616e677169 ("xiangqi" in ASCII) and
-// i = 90*piece + 9*rank + file, where piece is 0 to 6 for Red's king, adviser,
+// i = 90*piece + 9*rank + file, where piece is 0 to 6 for Red's king, advisor,
 // elephant, horse, rook, cannon, pawn and 7 to 13 for Black's; with Black to
 // move also of entry i = 1260.
 package xiangqi
