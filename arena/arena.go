@@ -48,7 +48,7 @@ type Arena struct {
 	pools    starved[protocol.Pool]     // whose queues did not answer
 	silent   starved[protocol.PlayerID] // who did not answer offers by name
 	reach    *reach
-	levels   levels
+	space    spaceLevels
 	unkept   atomic.Int64 // games that go on without their logs
 	returned atomic.Int64 // challenges that wait in the queue for their next attempt
 

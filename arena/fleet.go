@@ -26,7 +26,7 @@ func (a *Arena) report() protocol.Report {
 		Faults: total["disputes_total"] + total["logs_corrupt_total"],
 	}
 	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), time.Now())
-	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.levels.report()}
+	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}
 }
 
 // knownInstances returns the processes of bots that were heard of lately, also those

@@ -343,7 +343,7 @@ func (x *gameIndex) unfinished() []protocol.GameID {
 	return all
 }
 
-// isUnfinished reports whether a game is one of those.
+// isUnfinished reports whether a game needs a referee.
 func (x *gameIndex) isUnfinished(g protocol.GameID) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

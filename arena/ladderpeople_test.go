@@ -17,8 +17,8 @@ func personInstances() (plays, waits *protocol.Hello) {
 	return plays, waits
 }
 
-// Who loses its connection for a moment has waited all the time, but not who comes back
-// after long.
+// A person who loses the connection for a moment has waited all the time, but not one who
+// comes back after long.
 func TestWaitOutlastsAMoment(t *testing.T) {
 	t.Parallel()
 	subjects, err := protocol.NewSubjects("")

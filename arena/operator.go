@@ -47,5 +47,5 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 			return
 		}
 	}
-	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.levels.low()...), "\n"))
+	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.space.low()...), "\n"))
 }

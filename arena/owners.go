@@ -103,9 +103,9 @@ func (o *owners) take(ctx context.Context, g string, lost context.CancelCauseFun
 	return nil
 }
 
-// look reads the owner of a game who is not as the watcher saw it last. Without a connection
-// for longer than markerFor, it never sees that a game was released: by what it knew, nobody
-// could take that game again.
+// look reads the owner of a game from the bucket, in case the watcher has missed a change: without
+// a connection for longer than markerFor, it never sees that a game was released, and by what it
+// knew, nobody could take that game again.
 func (o *owners) look(ctx context.Context, g string) {
 	o.mu.Lock()
 	before := o.known[g].revision

@@ -13,8 +13,8 @@ import (
 	"sparring/record/space"
 )
 
-// levels are how full the platform's disk, streams and account are.
-type levels struct {
+// spaceLevels are how full the platform's disk, streams and account are.
+type spaceLevels struct {
 	mu   sync.Mutex
 	all  []space.Level
 	said map[string]time.Time // when a low level was last logged
@@ -65,9 +65,9 @@ func (a *Arena) measure(ctx context.Context, w *space.Watch, now time.Time) (all
 	return all
 }
 
-// noteLevels keeps levels for who asks, and logs low ones.
+// noteLevels keeps levels for the operator, and logs low ones.
 func (a *Arena) noteLevels(all []space.Level, now time.Time) {
-	x := &a.levels
+	x := &a.space
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all = all
@@ -87,7 +87,7 @@ func (a *Arena) noteLevels(all []space.Level, now time.Time) {
 }
 
 // low describes the low levels, a line each.
-func (x *levels) low() (lines []string) {
+func (x *spaceLevels) low() (lines []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.all {
@@ -99,7 +99,7 @@ func (x *levels) low() (lines []string) {
 }
 
 // report returns the levels for the operator.
-func (x *levels) report() (all []protocol.Space) {
+func (x *spaceLevels) report() (all []protocol.Space) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.all {

@@ -286,8 +286,8 @@ type warmUp struct {
 	done bool
 }
 
-// search searches, unless it has been done. Who comes meanwhile waits: without the
-// tables, a game's first search would make them on its clock. A failure is tried again.
+// search searches, unless it has been done. Callers that come meanwhile wait: without
+// the tables, a game's first search would make them on its clock. A failure is tried again.
 func (w *warmUp) search(g engine.Game, start game.Position) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

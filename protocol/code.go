@@ -37,7 +37,7 @@ const (
 	Over        Code = "over"          // the game has ended: the last state says how
 	Paused      Code = "paused"        // the game is paused, by a dispute or because its log can't be written: retry after the next state
 	NotOffered  Code = "not-offered"   // no such offer or challenge is open
-	RateLimited Code = "rate-limited"  // more requests per second than Limits allows: wait and retry
+	RateLimited Code = "rate-limited"  // more requests or bytes per second than Limits allows, too many of them waiting, or an offer that may not be repeated: wait and retry, but no such offer
 	Unavailable Code = "unavailable"   // the platform can't store or decide now: wait and retry
 	UnknownPeer Code = "unknown-peer"  // the platform does not know this instance: say hello, then retry
 	CodeBusy    Code = "busy"          // all places for this are taken: wait and retry

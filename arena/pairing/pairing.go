@@ -71,7 +71,7 @@ const (
 
 // Match pairs players. Present is how many there are in the pool, also those who are
 // not free: where there are few, nobody is asked to wait for another opponent. Fits
-// reports whether two players take each other. Who finds no partner waits.
+// reports whether two players take each other. A player without a partner waits.
 func Match(players []Player, present int, fits func(i, j int) bool) []Pair {
 	m := matcher{players: players, aims: make([]float64, len(players)), recall: min(Remembered, (present-1)/2), fits: fits}
 	order := make([]int, len(players))
@@ -95,7 +95,7 @@ func Match(players []Player, present int, fits func(i, j int) bool) []Pair {
 // aim is the rating at which a player looks for opponents. As long as the rating is
 // uncertain, that is another one for each game, drawn from where the strength may be:
 // varied opponents place a new player, and the many who begin at one rating meet
-// across all of it. Who waits draws it nearer to the rating: two newcomers who are alone
+// across all of it. With the wait it comes nearer to the rating: two newcomers who are alone
 // have no varied opponents to wait for.
 func aim(p *Player) float64 {
 	if p.Rating.Deviation < glicko.Provisional {

@@ -18,7 +18,7 @@ type invitation struct {
 	V       int               `json:"v"`
 	By      protocol.PlayerID `json:"by"`
 	Terms   protocol.Terms    `json:"terms"`
-	Seat    *game.Seat        `json:"seat,omitempty"` // of the inviter; drawn by lot if absent
+	Seat    *game.Seat        `json:"seat,omitempty"` // of the inviter; random if absent
 	Created time.Time         `json:"created"`
 	Expires time.Time         `json:"expires"`
 	Revoked bool              `json:"revoked,omitempty"`

@@ -208,7 +208,7 @@ func TestLadderGhost(t *testing.T) {
 	}
 }
 
-// TestLadderForgotten: who has been away for long has left.
+// TestLadderForgotten: a person who has been away for long has left.
 func TestLadderForgotten(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "")
@@ -340,8 +340,8 @@ func TestLadderTwoGateways(t *testing.T) {
 	gametest.Eventually(t, "she is not", func() bool { return two.onLadder() == 0 })
 }
 
-// TestLadderRestart: who waited on a gateway that has died waits on another since the same
-// moment.
+// TestLadderRestart: a person who waited on a gateway that has died waits on another since
+// the same moment.
 func TestLadderRestart(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "")

@@ -46,7 +46,7 @@ type Request struct {
 
 	Game     protocol.GameID   `json:"game,omitempty"`
 	Terms    *protocol.Terms   `json:"terms,omitempty"`
-	Seat     *game.Seat        `json:"seat,omitempty"` // the sender's; absent: drawn by lot
+	Seat     *game.Seat        `json:"seat,omitempty"` // the sender's; random if absent
 	Opponent protocol.PlayerID `json:"opponent,omitempty"`
 	Pool     protocol.Pool     `json:"pool,omitempty"`
 	Token    string            `json:"token,omitempty"`
@@ -80,7 +80,7 @@ type Answer struct {
 
 	// For "invited".
 	Terms  *protocol.Terms   `json:"terms,omitempty"`
-	Seat   *game.Seat        `json:"seat,omitempty"`   // of who joins; absent: drawn by lot
+	Seat   *game.Seat        `json:"seat,omitempty"`   // of the one who joins; random if absent
 	Player protocol.PlayerID `json:"player,omitempty"` // who invites
 	Name   string            `json:"name,omitempty"`   // of Player, or of who is not here for a live game
 }

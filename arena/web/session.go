@@ -317,7 +317,7 @@ func (s *Server) makeLink(_ http.ResponseWriter, r *http.Request, _ struct{}) (a
 	return linkAnswer{t, s.baseURL(r) + "/link/" + t, made.Expires}, nil
 }
 
-// link shows what a link for another device does, with a button that uses it:
+// showLink shows what a link for another device does, with a button that uses it:
 // programs that look at links ahead of people must not use it up.
 func (s *Server) showLink(w http.ResponseWriter, r *http.Request) {
 	id, secret, ok := splitToken(r.PathValue("token"))

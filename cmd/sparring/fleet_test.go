@@ -390,8 +390,8 @@ func canceled() context.Context {
 	return ctx
 }
 
-// TestDrainOfOneProcess: who waits for the end of a process does not drain the next one
-// with its instance id, which a supervisor starts at once.
+// TestDrainOfOneProcess: a command that waits for the end of a process does not drain the
+// next one with its instance id, which a supervisor starts at once.
 func TestDrainOfOneProcess(t *testing.T) {
 	t.Parallel()
 	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Log: zerolog.Nop()})

@@ -71,7 +71,7 @@ func TestLadderRejoined(t *testing.T) {
 
 // The ladder that a process hosts ends with the games of others: at Ctrl-C nobody is
 // paired any more, and the running ones are played to their ends. Ctrl-C again ends it at
-// once and says whose games it cuts off. Who plays there notices, and ends.
+// once and says whose games it cuts off. The programs that play there notice, and end.
 func TestLadderHostLeaves(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -9,8 +9,8 @@ import (
 	"sparring/lab/chart"
 )
 
-// TestReplacedInOnePiece: who has a drawing or a manifest open while it is written again
-// has the old one, complete.
+// TestReplacedInOnePiece: a reader that has a drawing or a manifest open while it is written
+// again has the old one, complete.
 func TestReplacedInOnePiece(t *testing.T) {
 	for name, write := range map[string]func(path string) error{
 		"plot.svg": func(path string) error {

@@ -228,8 +228,8 @@ func (v *visitor) is(ok func(*visitor) bool) func() bool {
 
 // TestWaitingOnLadder: two people wait on the ladder by their browsers while the arena or
 // the NATS server is stopped for some seconds, or the arena is killed and started again.
-// Who waited alone still does, since the same moment. Who were about to be paired are, and
-// play a game in which nobody has lost the seat.
+// Somebody who waited alone still does, since the same moment. Two who were about to be
+// paired are, and play a game in which nobody has lost the seat.
 func TestWaitingOnLadder(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

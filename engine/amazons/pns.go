@@ -21,7 +21,7 @@ type proofSearch struct {
 	images [][]rules.Square // of each square, by symmetry
 	table  []proofEntry
 	used   int           // entries
-	read   uint64        // of what was read ahead, so that it is
+	read   uint64        // keeps the compiler from dropping what moves reads ahead
 	lists  [][]proofMove // by depth
 	buffer []game.Move
 

@@ -57,8 +57,8 @@ func newCodeKinds() *codeKinds {
 	return all
 }
 
-// newCodeOfRows returns the code of every rows; those that are no kinds, which do
-// not occur, have code 0.
+// newCodeOfRows returns the code of each value of rows. Values that are not made of kinds
+// do not occur and have code 0.
 func newCodeOfRows() *[1 << 16]code {
 	table := new([1 << 16]code)
 	for i, k := range kindsOfCode() {

@@ -416,7 +416,7 @@ func (f *field) rank(p gomoku.Point, c gomoku.Colour, before, now *pointInfo) {
 
 // stopsOfTwo4s returns the points where a stone stops every threat of colour c to make
 // two fives possible at once; false if there is no such threat. Points that a stone
-// elsewhere may make forbidden, by a second three that counts, are none; otherwise
+// elsewhere may make forbidden, by a second three that counts, do not count; otherwise
 // white stones never make a point forbidden.
 func (f *field) stopsOfTwo4s(c gomoku.Colour) (stops points, threatened bool) {
 	for p := range f.sets[c][two4s].all() {
@@ -438,7 +438,7 @@ func (f *field) stopsOfTwo4s(c gomoku.Colour) (stops points, threatened bool) {
 // answer to the four, two fives possible; false if there is no such threat. Among them
 // are the fours that the other colour can make once it has answered, but not
 // all that it can make before. If nothing stops all threats, those are returned that
-// stop some. As in stopsOfTwo4s, points that may become forbidden are none.
+// stop some. As in stopsOfTwo4s, points that may become forbidden do not count.
 func (f *field) stopsOfFourThrees(c gomoku.Colour) (stops points, threatened bool) {
 	for p := range f.sets[c][four].all() {
 		if i := f.info(p, c); !i.fourThree || i.foul != noFoul {

@@ -352,7 +352,7 @@ func (v *vct) winsByFours(key uint64, budget int) (fours int, won bool) {
 // many plies it wins otherwise. These are the points of all its moves, fours that the
 // defender's forced replies would make with them, and those that take away one of the
 // two fives at its end. As in stopsOfTwo4s, a VCF with points that may become forbidden
-// is none; if the VCF ends with a point that is forbidden to the defender, all points are
+// does not count; if the VCF ends with a point that is forbidden to the defender, all points are
 // returned, since that may depend on any of them.
 func (v *vct) stopsOfFours(key uint64) (stops points, plies int, threatened bool) {
 	f := v.field

@@ -214,8 +214,8 @@ func (w *worker) evaluateCandidates() (all bool) {
 		}
 	}
 	if evaluated {
-		// Who has just moved stands better in most evaluations. So that values at odd
-		// and at even plies are alike, a part of what the best move gains is taken
+		// The side that has just moved stands better in most evaluations. So that values
+		// at odd and at even plies are alike, a part of what the best move gains is taken
 		// from all.
 		shift := (best - before) * search.Score(params.MCTS.Tempo) / 100
 		for i := range w.candidates {

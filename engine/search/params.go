@@ -314,7 +314,7 @@ type Switches struct {
 	History             bool // order quiet moves by history
 	ContinuationHistory bool // order quiet moves by history after the last two moves
 	NoisyHistory        bool // order noisy moves by history (capture history)
-	KeepHistory         bool // keep histories from search to search, until Forget
+	KeepHistory         bool // keep a game's histories from search to search
 	MateDistance        bool // mate-distance pruning
 
 	QuiescenceSEE bool // quiescence skips captures that lose the exchange

@@ -466,7 +466,7 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// moves returns the requests for moves at a ply. Call it under the lock.
+// movesAt returns the requests for moves at a ply. Call it under the lock.
 func movesAt(g *scripted.Game, ply int) (list []scripted.Request) {
 	for _, q := range g.Requests {
 		if q.Ply == ply {

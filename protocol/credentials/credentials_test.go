@@ -86,7 +86,7 @@ func revoke(t *testing.T, s *credentialstest.Server, name string, told bool) {
 	})
 }
 
-// Who is revoked is disconnected by a running server and refused from then on, also
+// A revoked user is disconnected by a running server and refused from then on, also
 // after its restart; without being told, the server refuses from its next start on.
 // Others keep their connections.
 func TestRevoke(t *testing.T) {

@@ -325,8 +325,8 @@ func TestChatWithoutConnection(t *testing.T) {
 	read("one two three four five")
 }
 
-// TestChoiceWithoutConnection: who has to choose in an opening can, although the connection
-// was bad since the game has begun, or when the page was loaded.
+// TestChoiceWithoutConnection: a player who has to choose in an opening can, although the
+// connection was bad since the game began, or when the page was loaded.
 func TestChoiceWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)

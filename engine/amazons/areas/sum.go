@@ -8,8 +8,8 @@ import (
 // Outcome is a decided sum of areas.
 type Outcome struct {
 	Winner game.Seat
-	// Plies is the number of moves until the loser can't move, if he plays as long
-	// as he can; it may be less where areas have amazons of both sides. Exact says
+	// Plies is the number of moves until the loser can't move, if it plays as long
+	// as it can; it may be less where areas have amazons of both sides. Exact says
 	// that it is not.
 	Plies int
 	Exact bool
