@@ -93,7 +93,7 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 		return nil, *g.refuse(now, protocol.Illegal, "the rules do not allow this move")
 	}
 	credit := g.lag[seat].credit(time.Duration(min(req.LagMS, 60_000)) * time.Millisecond)
-	charged, inTime := g.keeper.Stop(arrived, credit)
+	charged, inTime := g.clock.Stop(arrived, credit)
 	if !inTime {
 		g.pos.Undo()
 		return g.flagged(seat, req.ID, now, g.refuse(now, protocol.Late, "the flag had fallen"))
@@ -107,7 +107,7 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 		e.Dispute = &protocol.Dispute{Move: text, Claimed: req.Key, Ruled: ruling}
 		return e, ans
 	}
-	clocks := g.keeper.Clocks(now).Seats[seat]
+	clocks := g.clock.Clocks(now).Seats[seat]
 	g.receipt = &protocol.Receipt{
 		Ply: len(g.snap.Moves) + 1, Received: arrived.UTC(), LagMS: credit.Milliseconds(), ChargedMS: charged.Milliseconds(),
 		LeftMS: clocks.LeftMS, Periods: clocks.Periods, WaitedMS: max(now.Sub(arrived), 0).Milliseconds(),
@@ -189,7 +189,7 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 	case action != protocol.ActResign && req.Step == "":
 		return nil, *g.refuse(now, protocol.Malformed, "step: want offer, accept or decline")
 	}
-	if flag, limited := g.keeper.Flag(); limited && arrived.After(flag) {
+	if flag, limited := g.clock.Flag(); limited && arrived.After(flag) {
 		if seat != g.pos.Turn() {
 			return nil, *g.unanswered()
 		}
@@ -261,7 +261,7 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, now time.Time) 
 	default:
 		// Clocks are not turned back, and the interrupted turn is charged like
 		// any other.
-		g.keeper.Pause(now)
+		g.clock.Pause(now)
 		n := g.plies(*open)
 		for range n {
 			g.pos.Undo()

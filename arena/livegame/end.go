@@ -10,7 +10,7 @@ import (
 // end finishes the game with an event. Refusal, if not nil, is the answer to the
 // request that ended it.
 func (g *Game) end(o game.Outcome, by *game.Seat, request string, now time.Time, text string, refusal *protocol.ActAnswer) (*protocol.Event, protocol.ActAnswer) {
-	g.keeper.Pause(now)
+	g.clock.Pause(now)
 	g.finish(o)
 	if refusal != nil {
 		g.caused = *refusal
@@ -76,7 +76,7 @@ func (g *Game) Halt(text string, now time.Time) *protocol.Event {
 	if g.Over() {
 		return nil
 	}
-	g.keeper.Pause(now)
+	g.clock.Pause(now)
 	g.snap.Status = protocol.Halted
 	e := g.event(protocol.EventHalt, nil, "", now, nil)
 	e.Text = text
@@ -86,7 +86,7 @@ func (g *Game) Halt(text string, now time.Time) *protocol.Event {
 // CreditDelay keeps a delay of the referee's own off the clocks. Call it before
 // Commit with the time that storing took.
 func (g *Game) CreditDelay(d time.Duration) {
-	g.keeper.CreditDelay(d)
+	g.clock.CreditDelay(d)
 	g.turnSince = g.turnSince.Add(d)
 }
 
@@ -94,7 +94,7 @@ func (g *Game) CreditDelay(d time.Duration) {
 // referee: it keeps that time off the running clock, and off the limits for the
 // first move and for vacant seats.
 func (g *Game) Uncharge(from, to time.Time) {
-	g.keeper.Uncharge(from, to)
+	g.clock.Uncharge(from, to)
 	g.turnSince = without(g.turnSince, from, to)
 	for seat, since := range g.vacant {
 		if !since.IsZero() {
@@ -111,7 +111,7 @@ func (g *Game) Suspend(at, now time.Time) {
 	if g.Over() {
 		return
 	}
-	g.keeper.Pause(at)
+	g.clock.Pause(at)
 	g.turnSince, g.resumeBy = now, now.Add(g.policy.ResumeWithin)
 	for seat, since := range g.vacant {
 		if !since.IsZero() {
@@ -132,7 +132,7 @@ func (g *Game) Heard(seat game.Seat, now time.Time) bool {
 
 func (g *Game) resume(now time.Time) {
 	g.resumeBy, g.turnSince = time.Time{}, now
-	g.keeper.Resume(now)
+	g.clock.Resume(now)
 }
 
 // Vacate takes a seat from its instance by raising the epoch, so that its
@@ -198,7 +198,7 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 		}
 	}
 	earliest(g.resumeBy)
-	if flag, limited := g.keeper.Flag(); limited {
+	if flag, limited := g.clock.Flag(); limited {
 		earliest(flag.Add(g.policy.FlagGrace + min(g.lag[g.pos.Turn()].quota, longestGrace)))
 	}
 	earliest(g.firstMoveBy(g.turnSince))

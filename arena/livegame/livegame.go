@@ -20,7 +20,7 @@ type Game struct {
 	snap   protocol.Snapshot // without what Snapshot fills in
 	pos    game.Position
 	movers []game.Seat // of the moves
-	keeper *Keeper
+	clock  *gameClock
 	lag    [2]lag
 
 	seq       uint64 // of the last committed event in the log
@@ -87,7 +87,7 @@ func New(o Opening, policy Policy, now time.Time) (*Game, *protocol.Event, *prot
 		return nil, nil, refused
 	}
 	g := &Game{
-		policy: policy, term: 1, pos: pos, keeper: NewKeeper(o.Terms.Clock),
+		policy: policy, term: 1, pos: pos, clock: newGameClock(o.Terms.Clock),
 		snap: protocol.Snapshot{
 			Game: o.Game, Terms: o.Terms, Pool: o.Pool, Started: now.UTC(), Holders: o.Holders,
 			Moves: append([]string{}, o.Terms.Moves...), Status: protocol.Playing,
@@ -118,7 +118,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	}
 	g := &Game{
 		policy: policy, term: last.Term + 1, snap: last.Snapshot, pos: pos, seq: seq, index: last.Index,
-		keeper:  RestoreKeeper(last.Terms.Clock, last.Clocks, pos.Turn(), time.Duration(last.TurnMS)*time.Millisecond),
+		clock:   restoreGameClock(last.Terms.Clock, last.Clocks, pos.Turn(), time.Duration(last.TurnMS)*time.Millisecond),
 		receipt: last.Receipt,
 		limits:  policy.limitsOf(last.Terms.Clock, last.Holders), movers: moversOf(pos, last.Moves),
 	}
@@ -151,7 +151,7 @@ func (g *Game) begin() {
 // start begins the turn of the seat that is to act.
 func (g *Game) start(now time.Time) {
 	g.turnSince, g.resumeBy = now, time.Time{}
-	g.keeper.Start(g.pos.Turn(), now)
+	g.clock.Start(g.pos.Turn(), now)
 }
 
 // event returns the entry for the change that was just made. Commit runs when it
@@ -163,7 +163,7 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	g.pending = commit
 	e := &protocol.Event{
 		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
-		Seat: by, Request: request, Snapshot: g.Snapshot(now), TurnMS: g.keeper.Spent(now).Milliseconds(),
+		Seat: by, Request: request, Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
 	}
 	// The clock of this turn starts only once the entry is stored.
 	if (kind == protocol.EventStart || kind == protocol.EventMove || kind == protocol.EventTakeback) && !g.Over() {
@@ -212,7 +212,7 @@ func (g *Game) commit(now time.Time) protocol.ActAnswer {
 
 // fill completes an answer with the state of the game.
 func (g *Game) fill(ans *protocol.ActAnswer, now time.Time) {
-	clocks := g.keeper.Clocks(now)
+	clocks := g.clock.Clocks(now)
 	ans.Game, ans.Seq, ans.Unkept, ans.Ply, ans.Clocks = g.snap.Game, g.seq, g.unkept, len(g.snap.Moves), &clocks
 }
 
@@ -232,7 +232,7 @@ func (g *Game) CatchUp(text string, now time.Time) *protocol.Event {
 func (g *Game) Snapshot(now time.Time) protocol.Snapshot {
 	s := g.snap
 	s.Moves = slices.Clone(g.snap.Moves)
-	s.Turn, s.Key, s.Clocks = g.pos.Turn(), game.KeyText(g.pos.Key()), g.keeper.Clocks(now)
+	s.Turn, s.Key, s.Clocks = g.pos.Turn(), game.KeyText(g.pos.Key()), g.clock.Clocks(now)
 	s.ForfeitMS, s.FirstMoveBy = g.limits.forfeit.Milliseconds(), g.firstMoveBy(g.turnSince)
 	for seat := range s.Holders {
 		s.Holders[seat].VacantSince = time.Time{}

@@ -23,9 +23,9 @@ func spec(t testing.TB, text string) clock.Spec {
 	return s
 }
 
-// TestKeeperTurns checks one turn of every kind of clock: its charge, and when the
+// TestGameClockTurns checks one turn of every kind of clock: its charge, and when the
 // flag falls.
-func TestKeeperTurns(t *testing.T) {
+func TestGameClockTurns(t *testing.T) {
 	for _, c := range []struct {
 		clock   string
 		used    int // ms
@@ -48,7 +48,7 @@ func TestKeeperTurns(t *testing.T) {
 		{"10/3x5", 25000, 0, 1, true, 25000},
 		{"10/3x5", 25001, 0, 0, false, 25000},
 	} {
-		k := NewKeeper(spec(t, c.clock))
+		k := newGameClock(spec(t, c.clock))
 		k.Start(game.Second, at(0))
 		flag, limited := k.Flag()
 		if limited != (c.flag >= 0) || limited && !flag.Equal(at(c.flag)) {
@@ -63,10 +63,10 @@ func TestKeeperTurns(t *testing.T) {
 }
 
 // Every kind of clock is charged, and its flag falls when its budget is used up.
-func TestKeeperKinds(t *testing.T) {
+func TestGameClockKinds(t *testing.T) {
 	for _, kind := range clock.Kinds() {
 		s := spec(t, kind.Example())
-		k := NewKeeper(s)
+		k := newGameClock(s)
 		k.Start(game.First, at(0))
 		budget, limited := s.Budget(s.Start())
 		if flag, ok := k.Flag(); ok != limited || limited && !flag.Equal(epoch.Add(budget)) {
@@ -93,7 +93,7 @@ func TestKeeperKinds(t *testing.T) {
 
 // A turn that is interrupted, saved and restored at any time is charged like an
 // uninterrupted one.
-func TestKeeperInterrupted(t *testing.T) {
+func TestGameClockInterrupted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clocks := []string{"10", "10+2", "10/3x5", "0/2x4"}
 		for _, k := range clock.Kinds() {
@@ -101,7 +101,7 @@ func TestKeeperInterrupted(t *testing.T) {
 		}
 		text := rapid.SampledFrom(clocks).Draw(t, "clock")
 		s, _ := clock.Parse(text)
-		whole, parts := NewKeeper(s), NewKeeper(s)
+		whole, parts := newGameClock(s), newGameClock(s)
 		whole.Start(game.First, at(0))
 		parts.Start(game.First, at(0))
 		used, now := 0, 0
@@ -111,7 +111,7 @@ func TestKeeperInterrupted(t *testing.T) {
 			now += d
 			parts.Pause(at(now))
 			c := parts.Clocks(at(now))
-			parts = RestoreKeeper(s, c, game.First, parts.Spent(at(now)))
+			parts = restoreGameClock(s, c, game.First, parts.Spent(at(now)))
 			now += rapid.IntRange(0, 100000).Draw(t, "away")
 			parts.Resume(at(now))
 			wantFlag, limited := whole.Flag()
@@ -134,8 +134,8 @@ func TestKeeperInterrupted(t *testing.T) {
 	})
 }
 
-func TestKeeperStartsLater(t *testing.T) {
-	k := NewKeeper(spec(t, "10+1"))
+func TestGameClockStartsLater(t *testing.T) {
+	k := newGameClock(spec(t, "10+1"))
 	k.Start(game.First, at(500))
 	if charged, ok := k.Stop(at(100), 0); charged != 0 || !ok {
 		t.Errorf("a move that arrives before its clock runs: charged %v, %v", charged, ok)

@@ -8,10 +8,10 @@ import (
 	"sparring/protocol"
 )
 
-// Keeper runs the two clocks of one game by the arithmetic of [clock.Spec]. It
+// gameClock runs the two clocks of one game by the arithmetic of [clock.Spec]. It
 // gets the time from its caller. Its state can be saved and restored during a turn
 // without loss.
-type Keeper struct {
+type gameClock struct {
 	spec    clock.Spec
 	clocks  [2]clock.Turn // by seat; brought up to since
 	turn    game.Seat
@@ -20,15 +20,15 @@ type Keeper struct {
 	spent   time.Duration // charged to this turn so far
 }
 
-// NewKeeper sets both clocks to their start; none runs.
-func NewKeeper(spec clock.Spec) *Keeper {
+// newGameClock sets both clocks to their start; none runs.
+func newGameClock(spec clock.Spec) *gameClock {
 	start := clock.Turn{State: spec.Start()}
-	return &Keeper{spec: spec, clocks: [2]clock.Turn{start, start}}
+	return &gameClock{spec: spec, clocks: [2]clock.Turn{start, start}}
 }
 
-// RestoreKeeper restores the clocks that Clocks returned; none runs.
-func RestoreKeeper(spec clock.Spec, c protocol.Clocks, turn game.Seat, spent time.Duration) *Keeper {
-	k := &Keeper{spec: spec, turn: turn, spent: spent}
+// restoreGameClock restores the clocks that Clocks returned; none runs.
+func restoreGameClock(spec clock.Spec, c protocol.Clocks, turn game.Seat, spent time.Duration) *gameClock {
+	k := &gameClock{spec: spec, turn: turn, spent: spent}
 	for seat, st := range c.Seats {
 		k.clocks[seat].State = st.State()
 	}
@@ -37,27 +37,27 @@ func RestoreKeeper(spec clock.Spec, c protocol.Clocks, turn game.Seat, spent tim
 }
 
 // Start begins a seat's turn; its clock runs from at.
-func (k *Keeper) Start(seat game.Seat, at time.Time) {
+func (k *gameClock) Start(seat game.Seat, at time.Time) {
 	k.clocks[k.turn].Used = 0
 	k.turn, k.spent = seat, 0
 	k.Resume(at)
 }
 
 // Resume lets the clock of the seat to act continue from at.
-func (k *Keeper) Resume(at time.Time) { k.since, k.running = at, true }
+func (k *gameClock) Resume(at time.Time) { k.since, k.running = at, true }
 
 // Pause charges the time up to at and stops the clock.
-func (k *Keeper) Pause(at time.Time) {
+func (k *gameClock) Pause(at time.Time) {
 	k.advance(at)
 	k.running = false
 }
 
 // CreditDelay takes a delay that was not the seat's own off what its running
 // clock is charged.
-func (k *Keeper) CreditDelay(d time.Duration) { k.since = k.since.Add(d) }
+func (k *gameClock) CreditDelay(d time.Duration) { k.since = k.since.Add(d) }
 
 // Uncharge does not charge the running clock for a time.
-func (k *Keeper) Uncharge(from, to time.Time) { k.since = without(k.since, from, to) }
+func (k *gameClock) Uncharge(from, to time.Time) { k.since = without(k.since, from, to) }
 
 // without moves a moment forward by the part of a time that comes after it, so that
 // this part does not count as passed since the moment.
@@ -69,7 +69,7 @@ func without(since, from, to time.Time) time.Time {
 }
 
 // advance charges the running clock up to a moment.
-func (k *Keeper) advance(at time.Time) {
+func (k *gameClock) advance(at time.Time) {
 	d := at.Sub(k.since)
 	if !k.running || d <= 0 {
 		return
@@ -81,7 +81,7 @@ func (k *Keeper) advance(at time.Time) {
 
 // Stop ends the turn with a move that arrived at a moment, of which credit is
 // not charged; ok is false when the flag had fallen.
-func (k *Keeper) Stop(at time.Time, credit time.Duration) (charged time.Duration, ok bool) {
+func (k *gameClock) Stop(at time.Time, credit time.Duration) (charged time.Duration, ok bool) {
 	k.advance(at.Add(-credit))
 	charged = k.spent
 	after, ok := k.spec.Finish(k.clocks[k.turn])
@@ -91,7 +91,7 @@ func (k *Keeper) Stop(at time.Time, credit time.Duration) (charged time.Duration
 }
 
 // Flag returns when the running clock's flag falls; ok is false if none will.
-func (k *Keeper) Flag() (at time.Time, ok bool) {
+func (k *gameClock) Flag() (at time.Time, ok bool) {
 	left, limited := k.spec.Remaining(k.clocks[k.turn])
 	if !k.running || !limited {
 		return time.Time{}, false
@@ -100,7 +100,7 @@ func (k *Keeper) Flag() (at time.Time, ok bool) {
 }
 
 // Clocks returns both clocks at a moment.
-func (k *Keeper) Clocks(at time.Time) protocol.Clocks {
+func (k *gameClock) Clocks(at time.Time) protocol.Clocks {
 	now := *k
 	now.advance(at)
 	c := protocol.Clocks{UsedMS: now.clocks[now.turn].Used.Milliseconds()}
@@ -115,7 +115,7 @@ func (k *Keeper) Clocks(at time.Time) protocol.Clocks {
 }
 
 // Spent returns the time charged to the seat to act for its turn so far.
-func (k *Keeper) Spent(at time.Time) time.Duration {
+func (k *gameClock) Spent(at time.Time) time.Duration {
 	now := *k
 	now.advance(at)
 	return now.spent
