@@ -129,7 +129,7 @@ func (f *analyseFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := writing(positions[0].pos, game.Notation(f.notation)); err != nil {
+	if _, err := notationOf(positions[0].pos, game.Notation(f.notation)); err != nil {
 		return err
 	}
 	a, err := f.analyst(positions[0].pos.Rules().Game, f.lines, l)

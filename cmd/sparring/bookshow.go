@@ -169,7 +169,7 @@ type moveView struct {
 func lookAt(b *book.Book, p game.Position, n game.Notation) (bookView, error) {
 	v := bookView{Rules: b.Family(), Games: b.Games(), Position: p.String(), Moves: []moveView{}}
 	v.Positions, v.Entries = b.Size()
-	as, err := writing(p, n)
+	as, err := notationOf(p, n)
 	if err != nil {
 		return v, err
 	}
@@ -253,7 +253,7 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 		if err != nil {
 			return usagef("--moves, ply %d: %w", last+1, err)
 		}
-		if _, err := writing(p, game.Notation(notation)); err != nil {
+		if _, err := notationOf(p, game.Notation(notation)); err != nil {
 			return err
 		}
 		builder := b.Edit(0)

@@ -75,7 +75,7 @@ func (t *tree) grow(p game.Position, deep int) error {
 	if deep == t.depth {
 		return nil
 	}
-	as, err := writing(p, game.Notation(t.notation))
+	as, err := notationOf(p, game.Notation(t.notation))
 	if err != nil {
 		return err
 	}

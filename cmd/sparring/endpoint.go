@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// door is how other processes of the same owner reach the ladder that a process runs. It
+// endpoint is how other processes of the same owner reach the ladder that a process runs. It
 // is in a file of its data directory that only the owner can read, as long as the
 // process runs.
-type door struct {
+type endpoint struct {
 	URL      string `json:"url"`
 	User     string `json:"user"` // who may act for every player
 	Password string `json:"password"`
@@ -20,41 +20,41 @@ type door struct {
 	Process  int    `json:"process"`
 }
 
-func doorFile(data string) string { return filepath.Join(data, "ladder.json") }
+func endpointFile(data string) string { return filepath.Join(data, "ladder.json") }
 
-// openDoor writes the file. The function returned removes it.
-func openDoor(data string, d door) (closeDoor func(), err error) {
-	text, err := json.Marshal(d)
+// writeEndpoint writes the file. The function returned removes it.
+func writeEndpoint(data string, e endpoint) (removeEndpoint func(), err error) {
+	text, err := json.Marshal(e)
 	if err == nil {
-		err = writeSecret(doorFile(data), append(text, '\n'))
+		err = writeSecret(endpointFile(data), append(text, '\n'))
 	}
 	if err != nil {
 		return nil, dataError(data, "ladder", err)
 	}
-	return func() { os.Remove(doorFile(data)) }, nil // a stale file does no harm
+	return func() { os.Remove(endpointFile(data)) }, nil // a stale file does no harm
 }
 
 // hasEnded returns a function that reports whether the ladder that runs with the data
 // now has ended since: its file is gone, or is another's.
 func hasEnded(data string) func() bool {
-	before, _, _ := findDoor(data)
+	before, _, _ := readEndpoint(data)
 	return func() bool {
-		now, _, err := findDoor(data)
+		now, _, err := readEndpoint(data)
 		return err == nil && now != before
 	}
 }
 
-// findDoor reads the file in a data directory; ok is false if there is none.
-func findDoor(data string) (d door, ok bool, err error) {
-	text, err := os.ReadFile(doorFile(data))
+// readEndpoint reads the file in a data directory; ok is false if there is none.
+func readEndpoint(data string) (e endpoint, ok bool, err error) {
+	text, err := os.ReadFile(endpointFile(data))
 	if errors.Is(err, fs.ErrNotExist) {
-		return door{}, false, nil
+		return endpoint{}, false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &d)
+		err = json.Unmarshal(text, &e)
 	}
 	if err != nil {
-		return door{}, false, fmt.Errorf("%s: %w", doorFile(data), err)
+		return endpoint{}, false, fmt.Errorf("%s: %w", endpointFile(data), err)
 	}
-	return d, true, nil
+	return e, true, nil
 }

@@ -100,7 +100,7 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 		}
 		to = to.WithUser()
 	} else {
-		d, ok, err := findDoor(f.data)
+		d, ok, err := readEndpoint(f.data)
 		if err != nil {
 			return nil, subjects, "", err
 		}

@@ -24,7 +24,7 @@ func TestLadderRejoined(t *testing.T) {
 	h := newFleet(t)
 	data := filepath.Join(h.dir, "data")
 	h.start("up", "sparring", "up", "--ladder", "--http", "", "--clock", "60+1", "--data", data).run()
-	h.wait("the ladder", func() bool { _, ok, err := findDoor(data); return ok && err == nil })
+	h.wait("the ladder", func() bool { _, ok, err := readEndpoint(data); return ok && err == nil })
 	join := func() *process {
 		p := h.start("join", "sparring", "ladder", "join", "--engine", "uci:broken-engine,arg=fine", "--game", "xiangqi", "--data", data, "--name", "team")
 		p.run()
@@ -83,7 +83,7 @@ func TestLadderHostLeaves(t *testing.T) {
 	begin := func() (host, guest *process) {
 		host = h.start("host", "sparring", "ladder", "join", "--engine", "uci:broken-engine,arg=fine", "--game", "amazons", "--clock", "5+0.1", "--http", "", "--data", data, "--name", "host")
 		host.run()
-		h.wait("the ladder", func() bool { _, ok, err := findDoor(data); return ok && err == nil })
+		h.wait("the ladder", func() bool { _, ok, err := readEndpoint(data); return ok && err == nil })
 		guest = h.start("guest", "sparring", "ladder", "join", "--engine", "self", "--game", "amazons", "--data", data, "--name", "guest")
 		guest.run()
 		h.wait("a game of the second engine with a level", func() bool {

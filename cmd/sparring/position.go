@@ -113,7 +113,7 @@ func positionCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			as, err := writing(pos, game.Notation(notation))
+			as, err := notationOf(pos, game.Notation(notation))
 			if err != nil {
 				return err
 			}
@@ -143,7 +143,7 @@ const maxListed = 300
 // playMoves plays moves, written in a notation and separated by spaces. The error
 // names the ply, from 1.
 func playMoves(pos game.Position, n game.Notation, moves string) error {
-	as, err := writing(pos, n)
+	as, err := notationOf(pos, n)
 	if err != nil {
 		return err
 	}
@@ -159,30 +159,30 @@ func playMoves(pos game.Position, n game.Notation, moves string) error {
 	return nil
 }
 
-// manner writes a position's moves in a notation.
-type manner struct {
+// moveNotation reads and writes the moves of a position in one notation.
+type moveNotation struct {
 	parse  func(string) (game.Move, error)
 	format func(game.Move) string
 }
 
-// writing returns a notation of the position's game; "" is the usual one.
-func writing(pos game.Position, n game.Notation) (manner, error) {
+// notationOf returns a notation of the position's game; "" is the usual one.
+func notationOf(pos game.Position, n game.Notation) (moveNotation, error) {
 	if n == "" {
-		return manner{pos.Parse, pos.Format}, nil
+		return moveNotation{pos.Parse, pos.Format}, nil
 	}
 	var known []game.Notation
 	if p, ok := pos.(game.Notated); ok {
 		if known = p.Notations(); slices.Contains(known, n) {
-			return manner{
+			return moveNotation{
 				func(text string) (game.Move, error) { return p.ParseIn(n, text) },
 				func(m game.Move) string { return p.FormatIn(n, m) },
 			}, nil
 		}
 	}
 	if len(known) == 0 {
-		return manner{}, usagef("--notation %q: %s has only its own", n, pos.Rules().Game)
+		return moveNotation{}, usagef("--notation %q: %s has only its own", n, pos.Rules().Game)
 	}
-	return manner{}, usagef("--notation %q: %s has %q", n, pos.Rules().Game, known)
+	return moveNotation{}, usagef("--notation %q: %s has %q", n, pos.Rules().Game, known)
 }
 
 // positionView is a position as the position command shows it.
@@ -199,7 +199,7 @@ type positionView struct {
 	Forbidden []game.ForbiddenPoint `json:"forbidden"`
 }
 
-func viewOf(pos game.Position, as manner) positionView {
+func viewOf(pos game.Position, as moveNotation) positionView {
 	legal := pos.Legal(nil)
 	v := positionView{
 		Game: pos.Rules().Game, Rules: pos.Rules().Name, Position: pos.String(),

@@ -173,7 +173,7 @@ func (f *reviewFlags) analysts(games []*record.Record, l search.Limits) (map[str
 		if err != nil {
 			return all, err // it was checked before
 		}
-		if _, err := writing(start, game.Notation(f.notation)); err != nil {
+		if _, err := notationOf(start, game.Notation(f.notation)); err != nil {
 			return all, err
 		}
 		a, err := f.analyst(r.Game, 1, l)
@@ -390,7 +390,7 @@ func inNotation(r *record.Record, rep *analysis.Report, n game.Notation) (*analy
 		if m.Line = game.FormatLine(p, n, line); len(m.Line) > 0 {
 			m.Best = m.Line[0]
 		}
-		as, err := writing(p, n)
+		as, err := notationOf(p, n)
 		if err != nil {
 			return nil, err
 		}

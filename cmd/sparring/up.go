@@ -302,11 +302,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		if page != nil {
 			url = page.url
 		}
-		closeDoor, err := openDoor(f.data, door{URL: srv.URL(), User: embedded.Owner, Password: srv.Password(embedded.Owner), Page: url, Process: os.Getpid()})
+		removeEndpoint, err := writeEndpoint(f.data, endpoint{URL: srv.URL(), User: embedded.Owner, Password: srv.Password(embedded.Owner), Page: url, Process: os.Getpid()})
 		if err != nil {
 			return err
 		}
-		defer closeDoor()
+		defer removeEndpoint()
 	}
 	guest := ""
 	if guests {

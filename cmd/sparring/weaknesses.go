@@ -272,7 +272,7 @@ func (f *weaknessFlags) printMoves(out io.Writer, r *weakness.Result) error {
 		if err != nil {
 			return err
 		}
-		as, err := writing(p, game.Notation(f.notation))
+		as, err := notationOf(p, game.Notation(f.notation))
 		if err != nil {
 			return err
 		}
