@@ -220,7 +220,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {
 				a.log.Error().Err(err).Msg("records can't be read, so games are not rated; trying again")
 			}
-			rest(a.life, time.Second)
+			sleep(a.life, time.Second)
 		}
 	})
 	if a.cfg.Ladder.On {

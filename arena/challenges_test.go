@@ -139,7 +139,7 @@ func TestSameChallengeLater(t *testing.T) {
 		return ans
 	}
 	first := ask()
-	rest(ctx, 10*cfg.Duplicates)
+	sleep(ctx, 10*cfg.Duplicates)
 	if again := ask(); again.Code != protocol.Duplicate || again.Game != first.Game || !again.Expires.Equal(first.Expires) {
 		t.Errorf("sent again: %s, game %s until %v, want %s, %s, %v", again.Code, again.Game, again.Expires, protocol.Duplicate, first.Game, first.Expires)
 	}

@@ -21,7 +21,7 @@ func (a *Arena) Drain(ctx context.Context) {
 		if deciding == 0 {
 			return
 		}
-		rest(ctx, 50*time.Millisecond)
+		sleep(ctx, 50*time.Millisecond)
 	}
 }
 

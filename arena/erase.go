@@ -204,7 +204,7 @@ func (e *eraser) ratings(ctx context.Context) error {
 	if !e.remove {
 		return nil
 	}
-	rest(ctx, markerRest)
+	sleep(ctx, markerRest)
 	within, cancel := context.WithTimeout(ctx, 5*storeWait)
 	defer cancel()
 	// The markers have the id in their subjects.

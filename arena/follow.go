@@ -73,7 +73,7 @@ func (w *follower) run(ctx context.Context, f func(jetstream.Msg, *jetstream.Msg
 			if ctx.Err() != nil || w.js.Conn().IsClosed() {
 				return
 			}
-			rest(ctx, followRetry)
+			sleep(ctx, followRetry)
 			if w.js.Conn().IsConnected() && w.open(ctx) == nil {
 				break
 			}

@@ -165,7 +165,7 @@ func TestSeatIsLostOnABusyMachine(t *testing.T) {
 		for ctx.Err() == nil {
 			now := time.Now()
 			a.reach.missed(now.Add(-minLapse), now)
-			rest(ctx, quick().LostAfter/2)
+			sleep(ctx, quick().LostAfter/2)
 		}
 	})
 	ann.until(g, "the seat vacant", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "" })

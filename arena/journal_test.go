@@ -220,7 +220,7 @@ func TestAppendMovesElsewhere(t *testing.T) {
 			if err := s.js.Conn().ForceReconnect(); err != nil {
 				t.Error(err)
 			}
-			rest(ctx, 20*time.Millisecond)
+			sleep(ctx, 20*time.Millisecond)
 		}
 	}()
 	games := []protocol.GameID{"m1", "m2", "m3", "m4", "m5"}
@@ -304,7 +304,7 @@ func TestStartTakesLong(t *testing.T) {
 	defer cancel()
 	n := 0
 	if err := w.start(ctx, func(jetstream.Msg, *jetstream.MsgMetadata, bool) {
-		rest(ctx, w.silence/6)
+		sleep(ctx, w.silence/6)
 		n++
 	}); err != nil || n != 12 {
 		t.Errorf("%d entries, %v; want 12", n, err)

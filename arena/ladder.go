@@ -188,7 +188,7 @@ func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 			return
 		}
 		l.log.Warn().Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
-		rest(ctx, time.Second)
+		sleep(ctx, time.Second)
 	}
 }
 
@@ -322,7 +322,7 @@ func (l *ladder) forgetErased(ctx context.Context) {
 			l.forgetThoseOf(ctx, w)
 			w.Stop()
 		}
-		rest(ctx, time.Second)
+		sleep(ctx, time.Second)
 	}
 }
 

@@ -232,7 +232,7 @@ func (l *leases) keep(ctx context.Context) {
 // cut off from the cluster, so that its clients stay connected and it has no streams.
 func (l *leases) leaveMinority(ctx context.Context) {
 	for ctx.Err() == nil {
-		rest(ctx, l.ttl/12)
+		sleep(ctx, l.ttl/12)
 		l.mu.Lock()
 		since := l.stored
 		cutOff := time.Since(since) >= l.ttl/2 && time.Since(l.noRoom) >= 2*l.ttl

@@ -167,10 +167,10 @@ func (p *loadPerson) follow(g protocol.GameID) {
 		p.l.t.Error(err)
 	}
 	p.l.a.wg.Go(func() {
-		rest(p.l.a.life, rand.N(p.l.a.cfg.Heartbeat))
+		sleep(p.l.a.life, rand.N(p.l.a.cfg.Heartbeat))
 		for p.l.a.life.Err() == nil {
 			p.Alive(p.l.a.life, 9, []protocol.GameID{g}) // the next one makes up for a lost one
-			rest(p.l.a.life, p.l.a.cfg.Heartbeat)
+			sleep(p.l.a.life, p.l.a.cfg.Heartbeat)
 		}
 	})
 }

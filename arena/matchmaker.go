@@ -48,7 +48,7 @@ func (a *Arena) matchmake(ctx context.Context) {
 	for ctx.Err() == nil {
 		room := a.room()
 		if room < 1 {
-			rest(ctx, 50*time.Millisecond)
+			sleep(ctx, 50*time.Millisecond)
 			continue
 		}
 		switch err := a.take(ctx, min(room, takenAtOnce)); {
@@ -59,7 +59,7 @@ func (a *Arena) matchmake(ctx context.Context) {
 				a.log.Warn().Err(err).Msg("challenge queue can't be read; trying again")
 			}
 			failing = true
-			rest(ctx, 250*time.Millisecond)
+			sleep(ctx, 250*time.Millisecond)
 			continue
 		}
 		failing = false
@@ -106,8 +106,8 @@ func (a *Arena) room() int {
 	return min(decidedAtOnce-a.deciding, a.cfg.Games-len(a.referees)-a.deciding)
 }
 
-// rest waits for d or until ctx ends.
-func rest(ctx context.Context, d time.Duration) {
+// sleep waits for d or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(d):

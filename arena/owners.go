@@ -184,7 +184,7 @@ const confirmAtOnce = 32
 // meanwhile other arenas may have taken them.
 func (o *owners) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		rest(ctx, o.leases.ttl/3)
+		sleep(ctx, o.leases.ttl/3)
 		taken, ok := o.leases.alive()
 		if !ok {
 			continue

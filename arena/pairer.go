@@ -114,7 +114,7 @@ func (a *Arena) pairPlayers(ctx context.Context) {
 		switch {
 		case err == nil:
 			failing = false
-			rest(ctx, pairEvery)
+			sleep(ctx, pairEvery)
 			continue
 		case ctx.Err() != nil:
 			return
@@ -122,7 +122,7 @@ func (a *Arena) pairPlayers(ctx context.Context) {
 			a.log.Error().Err(err).Msg("the ladder can't be paired now; trying again")
 		}
 		failing = true
-		rest(ctx, time.Second)
+		sleep(ctx, time.Second)
 	}
 }
 

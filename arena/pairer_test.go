@@ -128,7 +128,7 @@ func (c *crowd) beat() {
 			c.alive(b)
 			c.again(b)
 			if i%100 == 99 { // not all at once
-				rest(c.t.Context(), 10*time.Millisecond)
+				sleep(c.t.Context(), 10*time.Millisecond)
 			}
 		}
 		select {

@@ -46,7 +46,7 @@ func (r *reach) run(ctx context.Context) {
 			r.answered(sent, time.Now())
 		}
 		cancel()
-		rest(ctx, pingEvery)
+		sleep(ctx, pingEvery)
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *retention) run(ctx context.Context) {
 		if !said {
 			if err = r.announce(ctx); err == nil {
 				said = true
-				rest(ctx, r.keep.Notice)
+				sleep(ctx, r.keep.Notice)
 			}
 		}
 		if said && ctx.Err() == nil {
@@ -71,7 +71,7 @@ func (r *retention) run(ctx context.Context) {
 		case err != nil && ctx.Err() == nil:
 			r.log.Warn().Err(err).Msg("old games not removed; trying again")
 		}
-		rest(ctx, wait)
+		sleep(ctx, wait)
 	}
 }
 
@@ -210,7 +210,7 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 			return n, err
 		}
 		n++
-		rest(ctx, removalRest)
+		sleep(ctx, removalRest)
 		if state, err = info(ctx, r.store.games); err != nil {
 			return n, err
 		}

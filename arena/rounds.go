@@ -60,7 +60,7 @@ func (a *Arena) runLadder(ctx context.Context) {
 		life, lost := context.WithCancelCause(ctx)
 		if !a.leases.free(roundLease) || a.leases.take(ctx, roundLease, lost) != nil {
 			lost(errLost)
-			rest(ctx, a.cfg.LeaseFor/2)
+			sleep(ctx, a.cfg.LeaseFor/2)
 			continue
 		}
 		if a.cfg.Ladder.Rounds == 0 {
@@ -80,14 +80,14 @@ func (a *Arena) playRounds(ctx context.Context, played *int) (done bool) {
 		if err := a.playRound(ctx); err != nil {
 			if ctx.Err() == nil {
 				a.log.Error().Err(err).Msg("ladder round interrupted; trying again")
-				rest(ctx, time.Second)
+				sleep(ctx, time.Second)
 			}
 			continue
 		}
 		if *played++; *played == a.cfg.Ladder.Rounds {
 			return true
 		}
-		rest(ctx, a.cfg.Ladder.Pause)
+		sleep(ctx, a.cfg.Ladder.Pause)
 	}
 	return false
 }
@@ -179,7 +179,7 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 						Msg("too many bots for a round in which all meet; without SPARRING_LADDER_ROUNDS (--rounds) whoever is free is paired")
 				}
 				warned = true
-				rest(ctx, time.Second)
+				sleep(ctx, time.Second)
 				continue
 			}
 			for i := range round.Pairings {
@@ -187,7 +187,7 @@ func (a *Arena) makeRound(ctx context.Context, number int) (Round, error) {
 			}
 			return round, nil
 		}
-		rest(ctx, 100*time.Millisecond)
+		sleep(ctx, 100*time.Millisecond)
 	}
 	return Round{}, context.Cause(ctx)
 }
@@ -273,7 +273,7 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 			}
 		}
 		if open > 0 {
-			rest(ctx, 100*time.Millisecond)
+			sleep(ctx, 100*time.Millisecond)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -284,7 +284,7 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 		return err
 	}
 	for !a.ladder.upTo(info.State.LastSeq) && ctx.Err() == nil {
-		rest(ctx, 20*time.Millisecond)
+		sleep(ctx, 20*time.Millisecond)
 	}
 	return context.Cause(ctx)
 }

@@ -38,7 +38,7 @@ func (a *Arena) watchSpace(ctx context.Context) {
 			ratio.WithLabelValues(l.Of).Set(l.Share())
 		}
 		a.noteLevels(all, time.Now())
-		rest(ctx, measureEvery)
+		sleep(ctx, measureEvery)
 	}
 }
 

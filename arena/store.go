@@ -147,7 +147,7 @@ func awaitStore(ctx context.Context, nc *nats.Conn, log zerolog.Logger, open fun
 		default:
 			log.Error().Err(err).Msg("the NATS server does not answer in time; the arena starts when it does")
 		}
-		rest(ctx, time.Second)
+		sleep(ctx, time.Second)
 	}
 }
 

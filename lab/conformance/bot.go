@@ -433,7 +433,7 @@ func within(ctx context.Context, d time.Duration) (context.Context, context.Canc
 func (r *botRig) quiet(ctx context.Context, g *scripted.Game, d time.Duration, why string) error {
 	before := 0
 	r.Do(func() { before = len(g.Requests) })
-	if err := rest(ctx, d); err != nil {
+	if err := sleep(ctx, d); err != nil {
 		return err
 	}
 	var err error
@@ -457,7 +457,8 @@ func freshSince(g *scripted.Game, n int) (list []scripted.Request) {
 	return list
 }
 
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

@@ -56,7 +56,7 @@ func botHang(ctx context.Context, r *botRig) (string, error) {
 	return r.disturbed(ctx, 30*time.Second, func() error {
 		r.cfg.Proxy.Stall(true)
 		defer r.cfg.Proxy.Stall(false)
-		return rest(ctx, 2*time.Second)
+		return sleep(ctx, 2*time.Second)
 	})
 }
 
@@ -64,7 +64,7 @@ func botAway(ctx context.Context, r *botRig) (string, error) {
 	return r.disturbed(ctx, 30*time.Second, func() error {
 		r.cfg.Proxy.Refuse(true)
 		defer r.cfg.Proxy.Refuse(false)
-		return rest(ctx, 3*time.Second)
+		return sleep(ctx, 3*time.Second)
 	})
 }
 
@@ -111,7 +111,7 @@ func botPause(ctx context.Context, r *botRig) (string, error) {
 		return "", err
 	}
 	r.Do(func() { r.Seat(g, r.cfg.Player, "another") })
-	if err := rest(ctx, 2*time.Second); err != nil {
+	if err := sleep(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
 	if err := r.cfg.Program.Signal(sigResume); err != nil {
@@ -119,7 +119,7 @@ func botPause(ctx context.Context, r *botRig) (string, error) {
 	}
 	before := 0
 	r.Do(func() { before = len(g.Requests) })
-	if err := rest(ctx, time.Second); err != nil {
+	if err := sleep(ctx, time.Second); err != nil {
 		return "", err
 	}
 	n := 0
@@ -146,7 +146,7 @@ func botDrain(ctx context.Context, r *botRig) (string, error) {
 	if err := r.cfg.Program.Signal(syscall.SIGTERM); err != nil {
 		return "", err
 	}
-	if err := rest(ctx, 300*time.Millisecond); err != nil {
+	if err := sleep(ctx, 300*time.Millisecond); err != nil {
 		return "", err
 	}
 	soon, cancel := within(ctx, time.Second)

@@ -29,7 +29,7 @@ func botGame(ctx context.Context, r *botRig) (string, error) {
 		seen = fmt.Sprintf("%d plies of %s, ended by %s", len(g.Moves), g.Terms.Rules, g.Outcome.Reason)
 	})
 	r.pardon(protocol.Over)
-	if err := rest(ctx, 300*time.Millisecond); err != nil { // a move may be on its way
+	if err := sleep(ctx, 300*time.Millisecond); err != nil { // a move may be on its way
 		return "", err
 	}
 	if err := r.quiet(ctx, g, 500*time.Millisecond, "after the end"); err != nil {
@@ -47,7 +47,7 @@ func botHeartbeats(ctx context.Context, r *botRig) (string, error) {
 	if _, err := r.reaches(ctx, g, enough); err != nil {
 		return "", err
 	}
-	if err := rest(ctx, 2*time.Second); err != nil {
+	if err := sleep(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
 	var gap time.Duration
@@ -266,7 +266,7 @@ func botIllegalRuling(ctx context.Context, r *botRig) (string, error) {
 	if err := r.Wait(ctx, "the move", func() bool { return len(movesAt(g, 3)) > 0 }); err != nil {
 		return "", broken("%v", err)
 	}
-	if err := rest(ctx, 2*time.Second); err != nil {
+	if err := sleep(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
 	seen := ""
@@ -442,7 +442,7 @@ func botLateFinish(ctx context.Context, r *botRig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := rest(ctx, time.Second); err != nil {
+	if err := sleep(ctx, time.Second); err != nil {
 		return "", err
 	}
 	if err := r.quiet(ctx, g, 2*time.Second, "after the end"); err != nil {

@@ -40,7 +40,7 @@ func botHandover(ctx context.Context, r *botRig) (string, error) {
 		return "", err
 	}
 	r.Do(func() { r.Seat(g, r.cfg.Player, "another") })
-	if err := rest(ctx, 300*time.Millisecond); err != nil {
+	if err := sleep(ctx, 300*time.Millisecond); err != nil {
 		return "", err
 	}
 	r.Do(func() { r.Advance(g) }) // a new state, with the other instance to act or not
@@ -64,7 +64,7 @@ func botWrongEpoch(ctx context.Context, r *botRig) (string, error) {
 	if err := r.Wait(ctx, "the move", func() bool { return len(movesAt(g, 3)) > 0 }); err != nil {
 		return "", broken("%v", err)
 	}
-	if err := rest(ctx, 3*time.Second); err != nil {
+	if err := sleep(ctx, 3*time.Second); err != nil {
 		return "", err
 	}
 	n := 0
@@ -185,7 +185,7 @@ func (r *botRig) slotBack(ctx context.Context, d time.Duration) (string, error) 
 	ctx, cancel := within(ctx, d)
 	defer cancel()
 	free, most := 0, 0
-	if err := rest(ctx, 2*heartbeat); err != nil {
+	if err := sleep(ctx, 2*heartbeat); err != nil {
 		return "", err
 	}
 	if err := r.Wait(ctx, "the slot", func() bool {

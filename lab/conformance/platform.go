@@ -436,7 +436,7 @@ func (r *platformRig) raw(ctx context.Context, p *scripted.Player, verb protocol
 		if ctx.Err() != nil {
 			return ans, nil, err
 		}
-		if err := rest(ctx, 100*time.Millisecond); err != nil {
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
 			return ans, nil, err
 		}
 	}

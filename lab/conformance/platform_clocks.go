@@ -28,7 +28,7 @@ func platformReceipts(ctx context.Context, r *platformRig) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := rest(ctx, think); err != nil {
+		if err := sleep(ctx, think); err != nil {
 			return "", err
 		}
 		ans, err := p.SendMove(ctx, m.id, req)

@@ -116,7 +116,7 @@ func platformHang(ctx context.Context, r *platformRig) (string, error) {
 	return r.disturbed(ctx, disturbedClock, func(*match) error {
 		r.cfg.Proxy.Stall(true)
 		defer r.cfg.Proxy.Stall(false)
-		return rest(ctx, longer)
+		return sleep(ctx, longer)
 	})
 }
 
@@ -125,7 +125,7 @@ func platformPause(ctx context.Context, r *platformRig) (string, error) {
 		if err := r.cfg.Program.Signal(sigPause); err != nil {
 			return err
 		}
-		return errors.Join(rest(ctx, longer), r.cfg.Program.Signal(sigResume))
+		return errors.Join(sleep(ctx, longer), r.cfg.Program.Signal(sigResume))
 	})
 }
 
@@ -134,7 +134,7 @@ func (r *platformRig) restart(ctx context.Context, away time.Duration) error {
 	if err := r.cfg.Program.Kill(); err != nil {
 		return err
 	}
-	if err := rest(ctx, away); err != nil {
+	if err := sleep(ctx, away); err != nil {
 		return err
 	}
 	return r.cfg.Program.Start()
@@ -164,7 +164,7 @@ func platformKillAtEnd(ctx context.Context, r *platformRig) (string, error) {
 			return "", broken("no answer after the restart: %v", err)
 		}
 	}
-	if err := rest(ctx, 3*time.Second); err != nil {
+	if err := sleep(ctx, 3*time.Second); err != nil {
 		return "", err
 	}
 	for _, p := range []*scripted.Player{m.ann, m.bob} {
@@ -204,7 +204,7 @@ func platformFullDisk(ctx context.Context, r *platformRig) (string, error) {
 		}
 	}()
 	more := 0
-	err = rest(ctx, 2*time.Second)
+	err = sleep(ctx, 2*time.Second)
 	more = len(m.state(m.ann).Moves) - at
 	close(stop)
 	if err := errors.Join(err, <-filled, r.cfg.Disk.Empty()); err != nil {

@@ -53,7 +53,7 @@ func platformChallengeTwice(ctx context.Context, r *platformRig) (string, error)
 	if _, err := b.Until(ctx, id, "the first state", func(protocol.State) bool { return true }); err != nil {
 		return "", broken("%v", err)
 	}
-	if err := rest(ctx, time.Second); err != nil {
+	if err := sleep(ctx, time.Second); err != nil {
 		return "", err
 	}
 	games := map[protocol.GameID]bool{}
@@ -136,7 +136,7 @@ func platformWithdraw(ctx context.Context, r *platformRig) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := rest(ctx, 1500*time.Millisecond); err != nil {
+	if err := sleep(ctx, 1500*time.Millisecond); err != nil {
 		return "", err
 	}
 	b.Do(func() {
@@ -215,7 +215,7 @@ func platformLateAccept(ctx context.Context, r *platformRig) (string, error) {
 	var late atomic.Int32
 	slow := scripted.PlayerHooks{Offer: func(o protocol.Offer) protocol.OfferAnswer {
 		late.Add(1)
-		if rest(ctx, time.Until(o.Deadline)+300*time.Millisecond) != nil {
+		if sleep(ctx, time.Until(o.Deadline)+300*time.Millisecond) != nil {
 			return protocol.OfferAnswer{Answer: protocol.Busy}
 		}
 		return protocol.OfferAnswer{Answer: protocol.Accept, Player: o.Player}
@@ -242,7 +242,7 @@ func platformLateAccept(ctx context.Context, r *platformRig) (string, error) {
 	if _, err := a.Until(ctx, ans.Game, "the first state", func(protocol.State) bool { return true }); err != nil {
 		return "", broken("%v", err)
 	}
-	if err := rest(ctx, 2*time.Second); err != nil {
+	if err := sleep(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
 	holders := 0
@@ -297,7 +297,7 @@ func platformForgedAccept(ctx context.Context, r *platformRig) (string, error) {
 	if err := r.poll(ctx, 10*time.Second, func() bool { return forged.Load() > 0 }); err != nil {
 		return "", notTried("no offer came in the pool %s", r.pool())
 	}
-	if err := rest(ctx, 1500*time.Millisecond); err != nil {
+	if err := sleep(ctx, 1500*time.Millisecond); err != nil {
 		return "", err
 	}
 	a.Do(func() {

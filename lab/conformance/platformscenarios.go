@@ -55,7 +55,7 @@ func (r *platformRig) poll(ctx context.Context, d time.Duration, ok func() bool)
 	ctx, cancel := within(ctx, r.eased(d))
 	defer cancel()
 	for !ok() {
-		if err := rest(ctx, 100*time.Millisecond); err != nil {
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -195,7 +195,7 @@ func (s *soak) play(whole context.Context, a, b *scripted.Player) {
 		} else {
 			dropped = time.Time{}
 		}
-		if err := rest(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
 			if whole.Err() != nil {
 				return // interrupted
 			}
@@ -217,7 +217,7 @@ func (s *soak) agree(ctx context.Context, a, b *scripted.Player) (protocol.GameI
 			s.broken("a challenge was not answered for %v: %v", gameLimit, err)
 			return "", false
 		case err != nil: // such as unknown-peer and rate-limited
-			if rest(ctx, 200*time.Millisecond) != nil {
+			if sleep(ctx, 200*time.Millisecond) != nil {
 				return "", false
 			}
 			continue
@@ -293,7 +293,7 @@ func (s *soak) disturb(ctx context.Context) {
 			s.cfg.Proxy.Heal()
 		}
 	}()
-	for rest(ctx, time.Duration(300+s.rng.IntN(1200))*time.Millisecond) == nil {
+	for sleep(ctx, time.Duration(300+s.rng.IntN(1200))*time.Millisecond) == nil {
 		name, err := s.inject(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.broken("%s: %v", name, err)
@@ -315,7 +315,7 @@ func (s *soak) inject(ctx context.Context) (name string, err error) {
 	lasts := time.Duration(200+s.rng.IntN(2500)) * time.Millisecond
 	hold := func(on func(*netfault.Proxy), off func(*netfault.Proxy)) error {
 		on(proxy)
-		err := rest(ctx, lasts)
+		err := sleep(ctx, lasts)
 		off(proxy)
 		return err
 	}
@@ -341,5 +341,5 @@ func (s *soak) inject(ctx context.Context) (name string, err error) {
 	if err := s.cfg.Program.Signal(sigPause); err != nil {
 		return "platform paused", err
 	}
-	return "platform paused", errors.Join(rest(ctx, lasts), s.cfg.Program.Signal(sigResume))
+	return "platform paused", errors.Join(sleep(ctx, lasts), s.cfg.Program.Signal(sigResume))
 }

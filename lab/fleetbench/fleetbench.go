@@ -261,7 +261,7 @@ func (s *session) awaitPlayers(ctx context.Context, w Want) error {
 		if st.Present >= all {
 			return nil
 		}
-		if err := rest(ctx, lookEvery); err != nil {
+		if err := sleep(ctx, lookEvery); err != nil {
 			return fmt.Errorf("%d of %d players are known to the arena: %w", st.Present, all, err)
 		}
 	}
@@ -317,7 +317,7 @@ func (s *session) start(ctx context.Context, step *Step) error {
 			step.Stop = fmt.Sprintf("only %d games are running after %v", running, took.Round(time.Second))
 			return nil
 		}
-		if err := rest(ctx, lookEvery); err != nil {
+		if err := sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
@@ -389,8 +389,8 @@ func playerNames(n int) []protocol.PlayerID {
 	return names
 }
 
-// rest waits for d. It returns the cause of ctx if that ends first.
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

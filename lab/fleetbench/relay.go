@@ -131,7 +131,7 @@ func (r *relay) join(ctx context.Context, c *protocol.Client, id protocol.Player
 			within, done := context.WithTimeout(ctx, relayBeat)
 			c.Alive(within, 4-len(playing), playing) // the next one makes up for a lost one
 			done()
-			rest(ctx, relayBeat)
+			sleep(ctx, relayBeat)
 		}
 	})
 	return nil
@@ -187,13 +187,13 @@ func (r *relay) measure(ctx context.Context, d time.Duration) error {
 	bare := make([]byte, bareBytes)
 	until := time.Now().Add(d)
 	for next := time.Now(); next.Before(until); next = next.Add(relayPace) {
-		if err := rest(ctx, time.Until(next)); err != nil {
+		if err := sleep(ctx, time.Until(next)); err != nil {
 			return err
 		}
 		if err := r.move(ctx); err != nil {
 			return err
 		}
-		if err := rest(ctx, time.Until(next.Add(relayPace/2))); err != nil {
+		if err := sleep(ctx, time.Until(next.Add(relayPace/2))); err != nil {
 			return err
 		}
 		began := time.Now()

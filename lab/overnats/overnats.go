@@ -215,7 +215,7 @@ func (w *worker) await(ctx context.Context, id protocol.GameID) (*protocol.Event
 		if last != nil && (last.Kind == protocol.EventRecorded || last.Kind == protocol.EventEnd && last.Index == 1) {
 			return last, nil
 		}
-		if err := rest(ctx, look); err != nil {
+		if err := sleep(ctx, look); err != nil {
 			return nil, err
 		}
 	}
@@ -244,7 +244,7 @@ func (w *worker) record(ctx context.Context, id protocol.GameID) (*record.Record
 		if data != nil {
 			return record.Decode(data)
 		}
-		if err := rest(ctx, look); err != nil { // a follower's answer may be old
+		if err := sleep(ctx, look); err != nil { // a follower's answer may be old
 			return nil, err
 		}
 	}
@@ -295,13 +295,14 @@ func (w *worker) ask(ctx context.Context, f func(context.Context) error) error {
 		if err == nil || ctx.Err() != nil || time.Since(since) > patience {
 			return err
 		}
-		if err := rest(ctx, look); err != nil {
+		if err := sleep(ctx, look); err != nil {
 			return err
 		}
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

@@ -56,7 +56,7 @@ func (q *Queue) serve(ctx context.Context, w campaign.Worker, played func(*match
 		}
 		if err != nil {
 			q.hear(false, err)
-			if err := rest(ctx, look); err != nil {
+			if err := sleep(ctx, look); err != nil {
 				return err
 			}
 			continue
@@ -151,7 +151,7 @@ func (q *Queue) leave(msg jetstream.Msg, why error) {
 // not take all pairs from others. It returns an error if ctx ends.
 func (q *Queue) retry(ctx context.Context, msg jetstream.Msg, why error) error {
 	q.pass(msg, q.lease, why)
-	return rest(ctx, q.lease)
+	return sleep(ctx, q.lease)
 }
 
 // pass gives a pair back, and says so once a match.

@@ -99,7 +99,7 @@ func (o owner) Play(ctx context.Context, p *campaign.Pair, finished func(*match.
 			posted = time.Now()
 		}
 		if len(open) > 0 {
-			if err := rest(ctx, look); err != nil {
+			if err := sleep(ctx, look); err != nil {
 				return err
 			}
 		}

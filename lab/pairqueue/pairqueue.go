@@ -93,7 +93,7 @@ func (q *Queue) ask(ctx context.Context, f func(context.Context) error, answers 
 		if answered {
 			return err
 		}
-		if err := rest(ctx, look); err != nil {
+		if err := sleep(ctx, look); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,8 @@ func (q *Queue) hear(answered bool, err error) {
 	}
 }
 
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil
