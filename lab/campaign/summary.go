@@ -39,8 +39,8 @@ type Summary struct {
 	Old      []Old        `json:"old_games"`
 	Strength []Strength   `json:"strength"`
 
-	Tables  []Table   `json:"tables"`
-	Matches []OfMatch `json:"matches"`
+	Tables  []Table        `json:"tables"`
+	Matches []MatchSummary `json:"matches"`
 }
 
 // Faults are games that a player lost by its own fault.
@@ -100,18 +100,18 @@ type Strength struct {
 type Table struct {
 	Game     string          `json:"game"`
 	Standing *match.Standing `json:"-"`
-	Players  []OfPlayer      `json:"players"` // best first
+	Players  []PlayerSummary `json:"players"` // best first
 }
 
-// OfPlayer is a player in a table.
-type OfPlayer struct {
+// PlayerSummary is a player in a table, with its score.
+type PlayerSummary struct {
 	Player string                   `json:"player"`
 	Faults map[engine.FaultKind]int `json:"faults"`
 	Measure
 }
 
-// OfMatch is a match with its pairings.
-type OfMatch struct {
+// MatchSummary is the state of a match, with that of its pairings.
+type MatchSummary struct {
 	Name  string      `json:"name"`
 	Game  string      `json:"game"`
 	Rules string      `json:"rules"`
@@ -120,13 +120,13 @@ type OfMatch struct {
 	Games int         `json:"games"`
 	Total int         `json:"total"`
 	// Repeated are games that are move for move like others, see match.Standing.
-	Repeated int         `json:"repeated,omitempty"`
-	Meets    []OfMeeting `json:"meetings"`
-	Report   string      `json:"report,omitempty"` // file of the report of its games; "": none
+	Repeated int              `json:"repeated,omitempty"`
+	Meets    []MeetingSummary `json:"meetings"`
+	Report   string           `json:"report,omitempty"` // file of the report of its games; "": none
 }
 
-// OfMeeting has two players of a match.
-type OfMeeting struct {
+// MeetingSummary is the state of two players of a match.
+type MeetingSummary struct {
 	Players [2]string `json:"players"`
 	Total   int       `json:"total"` // games
 	New     int       `json:"new"`
@@ -294,13 +294,13 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	}
 	if n := len(s.Matches); n == 0 || s.Matches[n-1].Name != m.Match {
 		title := event.TitleAt(m.Terms.Event, time.Time{}) // its games may be of several years
-		s.Matches = append(s.Matches, OfMatch{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
+		s.Matches = append(s.Matches, MatchSummary{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
 	}
 	of := &s.Matches[len(s.Matches)-1]
 	of.Games += min(st.Games, total)
 	of.Total += total
 	of.Repeated += st.Repeated
-	row := OfMeeting{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
+	row := MeetingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
 		Faults: [2]int{st.Players[0].FaultCount(), st.Players[1].FaultCount()}}
 	if m.plan.SPRT != nil {
 		v := m.plan.SPRT.Verdict(meet.Pairs)
@@ -427,7 +427,7 @@ func (t *sumTable) table(gameName string) Table {
 	}
 	table := Table{Game: gameName, Standing: st}
 	for _, i := range st.Ranking() {
-		table.Players = append(table.Players, OfPlayer{t.names[i], t.faults[t.names[i]], NewMeasure(st.Players[i].Score)})
+		table.Players = append(table.Players, PlayerSummary{t.names[i], t.faults[t.names[i]], NewMeasure(st.Players[i].Score)})
 	}
 	return table
 }

@@ -158,8 +158,8 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 // unpaired reports whether a game of a meeting has no partner yet: its percentage then
 // is not that of its Elo.
 func unpaired(s *campaign.Summary) bool {
-	return slices.ContainsFunc(s.Matches, func(m campaign.OfMatch) bool {
-		return slices.ContainsFunc(m.Meets, func(meet campaign.OfMeeting) bool { return meet.Measure.Games()%2 == 1 })
+	return slices.ContainsFunc(s.Matches, func(m campaign.MatchSummary) bool {
+		return slices.ContainsFunc(m.Meets, func(meet campaign.MeetingSummary) bool { return meet.Measure.Games()%2 == 1 })
 	})
 }
 
@@ -374,7 +374,7 @@ func (w words) percentInterval(s match.Score) string {
 	return text
 }
 
-func (w words) nightMatch(m campaign.OfMatch, report string) nightMatch {
+func (w words) nightMatch(m campaign.MatchSummary, report string) nightMatch {
 	n := nightMatch{Name: m.Name, Report: report, Done: w.T("campaign.done", "games", m.Games, "total", m.Total)}
 	if m.Repeated > 0 {
 		n.Done += " · " + w.T("campaign.repeated", "n", m.Repeated)

@@ -404,8 +404,8 @@ func TestCampaignPage(t *testing.T) {
 		Players:  []campaign.NewVersion{{Player: "a", Before: &campaign.Version{Spec: "uci:a", Build: "old"}, Now: &campaign.Version{Spec: "uci:a", Build: "new"}}},
 		Old:      []campaign.Old{{Match: "six", Players: [][2]string{{"a", "b"}}, Games: 4, Why: []campaign.Reason{{Kind: campaign.ReasonBuild, Name: "a", Before: "old", Now: "new"}}}},
 		Strength: []campaign.Strength{{Match: "six", Players: [2]string{"a", "b"}, New: 8, Before: campaign.NewMeasure(score.Turned()), Now: campaign.NewMeasure(score)}},
-		Matches: []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16, Repeated: 2,
-			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
+		Matches: []campaign.MatchSummary{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16, Repeated: 2,
+			Meets: []campaign.MeetingSummary{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
 	}
 	for lang, wants := range map[string][]string{
 		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "2 games are move for move like others", "set aside", "report.six.html"},
@@ -424,8 +424,8 @@ func TestCampaignPage(t *testing.T) {
 			t.Errorf("%s: 8 of 16 games, of a file that has changed: %v\n%s", lang, err, news.String())
 		}
 		complete := strings.Contains(state.String(), "complete pairs") || strings.Contains(state.String(), "完整成对")
-		changed.Matches = []campaign.OfMatch{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 9, Total: 16,
-			Meets: []campaign.OfMeeting{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
+		changed.Matches = []campaign.MatchSummary{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 9, Total: 16,
+			Meets: []campaign.MeetingSummary{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
 		state.Reset()
 		if err := CampaignText(&state, &changed, lang); err != nil || complete || !strings.Contains(state.String(), "complete pairs") && !strings.Contains(state.String(), "完整成对") {
 			t.Errorf("%s: the game without a partner: %v\n%s", lang, err, state.String())
