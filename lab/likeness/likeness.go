@@ -281,5 +281,5 @@ func (f *fit) derivatives(i int) (slope, curvature float64) {
 // as known.
 func (f *fit) uncertainty(i int) float64 {
 	_, curvature := f.derivatives(i)
-	return 1.96 / math.Sqrt(curvature)
+	return elo.Z95 / math.Sqrt(curvature)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"sparring/lab/elo"
 )
 
 // resamples is how many data sets are resampled: p-values near 0.05 have a standard
@@ -71,7 +73,7 @@ func (t *test) addScores(g *Group, scores []float64, strata []int, games []int) 
 	n := float64(len(games))
 	sigma := math.Sqrt(variance)
 	g.Score, g.Other = points/n, others/max(outside, 1)
-	g.Excess, g.Error = (expected-points)/n, z95*sigma/n
+	g.Excess, g.Error = (expected-points)/n, elo.Z95*sigma/n
 	t.scores = append(t.scores, scored{len(t.observed), games, expected, sigma, g.By == Opponent})
 	t.observed = append(t.observed, (expected-points)/sigma)
 	return true
@@ -95,7 +97,7 @@ func (t *test) addLosses(g *Group, excesses map[int]float64) bool {
 		return false
 	}
 	g.Games = len(l.games)
-	g.Excess, g.Error = mean, z95*sigma
+	g.Excess, g.Error = mean, elo.Z95*sigma
 	t.losses = append(t.losses, l)
 	t.observed = append(t.observed, mean/sigma)
 	return true

@@ -409,9 +409,6 @@ func strata(opponents []string) []int {
 	return of
 }
 
-// z95 is the 97.5 % quantile of the normal distribution.
-const z95 = 1.96
-
 // spread returns the mean of values and the standard error of the mean.
 func spread(values []float64) (mean, sigma float64) {
 	n := float64(len(values))
