@@ -173,13 +173,10 @@ func (f *spsaFlags) prepare(ctx context.Context) (*spsa.Plan, error) {
 	}}, nil
 }
 
-// spsaPlayers are the names of the two players in the records of the games.
-var spsaPlayers = [2]string{"first", "second"}
-
 // named returns the spec of a player before it gets its values.
 func (f *spsaFlags) named(player int) playerspec.Spec {
 	s := f.base
-	s.Name = spsaPlayers[player]
+	s.Name = experimentPlayers[player]
 	return s
 }
 

@@ -107,12 +107,13 @@ func (f *worthFlags) prepare(changes []string) (*match.Plan, error) {
 	return plan, nil
 }
 
-// worthPlayers are the names of the two players.
-var worthPlayers = [2]string{"first", "second"}
+// experimentPlayers are the names of the two players of an experiment, in the records of its
+// games.
+var experimentPlayers = [2]string{"first", "second"}
 
 // changed returns the spec of player 0 or 1 with the given changes.
 func (f *worthFlags) changed(player int, changes []string) string {
-	return strings.Join(append([]string{f.player, "name=" + worthPlayers[player]}, changes...), ",")
+	return strings.Join(append([]string{f.player, "name=" + experimentPlayers[player]}, changes...), ",")
 }
 
 // everySwitch returns a change for each switch of a game's search: its inversion.
