@@ -57,7 +57,7 @@ func TestSpaceRunsOut(t *testing.T) {
 	}
 	roomInStream(a)
 	measure(now)
-	if low := a.levels.low(); len(low) > 0 && strings.Contains(strings.Join(low, " "), "stream") {
+	if low := a.space.low(); len(low) > 0 && strings.Contains(strings.Join(low, " "), "stream") {
 		t.Errorf("still %v", low)
 	}
 }
