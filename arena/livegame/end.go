@@ -148,7 +148,7 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 	}
 	h.Instance = ""
 	h.Epoch++
-	g.vacant[seat] = now
+	g.vacant[seat], g.left[seat] = now, now
 	e := g.event(protocol.EventSeat, &seat, "", now, nil)
 	e.Text = text
 	return e
@@ -231,9 +231,7 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		if since.IsZero() || now.Before(since.Add(g.limits.forfeit)) {
 			continue
 		}
-		s := game.Seat(seat)
-		e, _ := g.end(g.abandoned(s), &s, "", now, "nobody took the seat back in time", nil)
-		return e
+		return g.forfeit(game.Seat(seat), now)
 	}
 	if !g.resumeBy.IsZero() {
 		g.resume(now)
@@ -245,6 +243,29 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		return e
 	}
 	e, _ := g.flagged(turn, "", now, nil) // the flag, or the first move's limit
+	return e
+}
+
+// leftTogether is the longest time between two seats becoming vacant in which it can't be
+// told who left first: a process that held both may have ended, or a network failed, and
+// the referee misses the two seats' heartbeats at different moments. It is a part at most
+// of the time after which a vacant seat loses.
+const leftTogether = 10 * time.Second
+
+// forfeit ends the game because a seat has been vacant for too long. If the other one is
+// vacant as well, the player who left first has abandoned the game, whatever the seats,
+// and neither has if that can't be told.
+func (g *Game) forfeit(seat game.Seat, now time.Time) *protocol.Event {
+	if other := seat.Other(); !g.vacant[other].IsZero() {
+		before := g.left[seat].Sub(g.left[other])
+		if before.Abs() <= min(leftTogether, g.limits.forfeit/6) {
+			return g.Abort("both players left, and neither came back in time", now)
+		}
+		if before > 0 {
+			seat = other
+		}
+	}
+	e, _ := g.end(g.abandoned(seat), &seat, "", now, "nobody took the seat back in time", nil)
 	return e
 }
 

@@ -99,6 +99,52 @@ func TestSeats(t *testing.T) {
 	})
 }
 
+// Of two players who are away the one who left first has abandoned the game, whatever its
+// seat, also if the referee changed or had no connection meanwhile. If they left together
+// neither has.
+func TestBothSeatsVacant(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		first  game.Seat
+		apart  time.Duration
+		during func(*table)
+		want   game.Outcome
+	}{
+		{"the first seat left first", game.First, 20 * time.Second, nil, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonAbandoned}},
+		{"the second seat left first", game.Second, 20 * time.Second, nil, game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}},
+		{"together", game.First, time.Second, nil, game.Outcome{Reason: protocol.ReasonVoid}},
+		{"together, the second seat first", game.Second, time.Second, nil, game.Outcome{Reason: protocol.ReasonVoid}},
+		{"with another referee", game.Second, 20 * time.Second, func(tb *table) {
+			m, e, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, time.Now())
+			if err != nil {
+				tb.Fatal(err)
+			}
+			tb.Game = m
+			tb.store(e)
+		}, game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}},
+		{"without a connection", game.Second, 20 * time.Second, func(tb *table) { tb.Suspend(time.Now(), time.Now()) },
+			game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, "600", true), DefaultPolicy())
+			tb.play()
+			tb.play()
+			for i, seat := range []game.Seat{c.first, c.first.Other()} {
+				tb.run(time.Duration(i) * c.apart)
+				_, in := tb.name(seat)
+				tb.store(tb.Vacate(seat, in, "gone", time.Now()))
+			}
+			if c.during != nil {
+				c.during(tb)
+			}
+			tb.run(time.Hour)
+			if got := tb.snap.Outcome; got != c.want {
+				t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+			}
+		})
+	}
+}
+
 // TestSuspend cuts the referee off for an hour: no flag falls, no game is abandoned,
 // and the mover is only charged for the time with a connection.
 func TestSuspend(t *testing.T) {

@@ -30,6 +30,7 @@ type Game struct {
 	held      bool                // the game has ended, but the end is not stored: nobody is told
 	resumeBy  time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
 	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
+	left      [2]time.Time        // when it lost its instance, whatever kept its player from taking it back since
 	refills   [2]*rate.Limiter    // how often a seat may be taken, see Fillable
 	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
 	backPly   [2]int              // 1 + the ply of the seat's last takeback request
@@ -129,7 +130,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	g.snap.Status = protocol.Playing
 	for seat, h := range g.snap.Holders {
 		if h.Instance == "" {
-			g.vacant[seat] = now
+			g.vacant[seat], g.left[seat] = now, h.VacantSince
 		}
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
