@@ -209,7 +209,7 @@ func (p *presence) instances(now time.Time) []Instance {
 			if p.isPresent(in, now) {
 				hello := *in.hello
 				hello.Secret = ""
-				all = append(all, Instance{player, hello, in.free})
+				all = append(all, Instance{player, hello, in.free.all})
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,10 +32,10 @@ func TestWaitOutlastsAMoment(t *testing.T) {
 	plays, waits := personInstances()
 	begin := time.Now()
 	free := func(at time.Time, hellos ...*protocol.Hello) *free {
-		present, room := make(map[protocol.PlayerID][]presentInstance), make(map[process]int)
+		present, room := make(map[protocol.PlayerID][]presentInstance), make(map[process]freeSlots)
 		for _, h := range hellos {
-			present["ann"] = append(present["ann"], presentInstance{hello: h, seen: at, free: h.Slots})
-			room[processOf(h)] = h.Slots
+			present["ann"] = append(present["ann"], presentInstance{hello: h, seen: at, free: freeSlots{h.Slots, h.Slots}})
+			room[processOf(h)] = freeSlots{h.Slots, h.Slots}
 		}
 		return p.freePlayers(present, room, at)["ann"]
 	}
@@ -76,5 +78,67 @@ func TestClaimantIsNotOnTheLadder(t *testing.T) {
 		if id, ok := p.claimant(from.Player, "g", vacated, now); !ok || id != plays.Instance {
 			t.Errorf("the seat goes to %q", id)
 		}
+	}
+}
+
+// Slots that a process keeps for people are free for people alone, whichever way a game
+// comes about.
+func TestSlotsKeptForPeople(t *testing.T) {
+	t.Parallel()
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	a := &Arena{cfg: pairingConfig(), index: newGameIndex(subjects, time.Second, zerolog.Nop(), func() {}), presence: newPresence(time.Minute)}
+	p := &pairer{a: a, pools: a.ladderGroups(), known: make(map[protocol.PlayerID]*contender)}
+	none := 0
+	join := func(id protocol.PlayerID, k protocol.Kind, free int, forBots *int) {
+		from := protocol.From{Player: id, Arrived: now}
+		in := protocol.InstanceID("i-" + id)
+		h := protocol.Hello{Header: header(), Instance: in, Kind: k, Slots: 4, Games: []protocol.Capability{{Game: "gomoku"}}, Secret: string(id),
+			Pools: []protocol.Pool{"gomoku.blitz", protocol.OwnPool(id), protocol.LadderPool}}
+		a.presence.hello(from, h)
+		a.presence.alive(from, protocol.Alive{Header: header(), Instance: in, Free: free, FreeForBots: forBots})
+	}
+	join("keeps", protocol.Bot, 2, &none)
+	join("bot", protocol.Bot, 2, nil)
+	join("ann", protocol.Human, 1, nil)
+	present := a.presence.all(now)
+	room := p.room(present, now)
+	p.freePlayers(present, room, now)
+	players := p.freePlayers(present, room, now.Add(a.cfg.Ladder.Pause)) // they have rested
+	terms := p.pools[slices.IndexFunc(p.pools, func(g ladderGroup) bool { return g.terms.Game == "gomoku" })].terms
+	for _, test := range []struct {
+		x, y protocol.PlayerID
+		want bool
+	}{{"keeps", "bot", false}, {"bot", "keeps", false}, {"keeps", "ann", true}, {"bot", "ann", true}} {
+		x, y := players[test.x], players[test.y]
+		if x == nil || y == nil {
+			t.Fatalf("free: %v", players)
+		}
+		ox, oy := protocol.Opponent{Player: test.x, Kind: x.kind}, protocol.Opponent{Player: test.y, Kind: y.kind}
+		if got := fit(terms, x, y, ox, oy, room); got != test.want {
+			t.Errorf("%s may be paired with %s: %v", test.x, test.y, got)
+		}
+		w := &postedPairing{}
+		w.ch.Seats[0].Player, w.ch.Seats[1].Player = test.x, test.y
+		if got := takeSlots(w, players, maps.Clone(room)); got != test.want {
+			t.Errorf("%s and %s have slots for each other: %v", test.x, test.y, got)
+		}
+	}
+	if !a.presence.busy("keeps", protocol.Bot, now) || a.presence.busy("keeps", protocol.Human, now) {
+		t.Error("slots for people do not make a bot busy for bots, or make it busy for people")
+	}
+	for _, o := range []protocol.Opponent{{Player: "bot", Kind: protocol.Bot}, {Player: "ann", Kind: protocol.Human}} {
+		asked := slices.Contains(a.presence.membersOf("gomoku.blitz", terms, o, now).takers, "keeps")
+		if asked != (o.Kind == protocol.Human) {
+			t.Errorf("asked to meet a %s: %v", o.Kind, asked)
+		}
+	}
+	a.cfg.Ladder.Apart = true // then it waits for nobody
+	p.pools = a.ladderGroups()
+	if f := p.freePlayers(present, room, now.Add(a.cfg.Ladder.Pause)); f["keeps"] != nil || f["bot"] == nil {
+		t.Errorf("free among bots: %v", f)
 	}
 }

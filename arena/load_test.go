@@ -169,7 +169,7 @@ func (p *loadPerson) follow(g protocol.GameID) {
 	p.l.a.wg.Go(func() {
 		sleep(p.l.a.life, rand.N(p.l.a.cfg.Heartbeat))
 		for p.l.a.life.Err() == nil {
-			p.Alive(p.l.a.life, 9, []protocol.GameID{g}) // the next one makes up for a lost one
+			p.Alive(p.l.a.life, protocol.Alive{Free: 9, Games: []protocol.GameID{g}}) // the next one makes up for a lost one
 			sleep(p.l.a.life, p.l.a.cfg.Heartbeat)
 		}
 	})

@@ -301,7 +301,7 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 	for seat, w := range ch.Seats {
 		if w.Instance != "" && a.presence.present(w.Player, w.Instance, now) {
 			holders[seat] = a.holder(ch.Terms, w.Player, w.Instance)
-		} else if w.Player != "" && a.presence.busy(w.Player, now) {
+		} else if w.Player != "" && a.presence.busy(w.Player, a.opponent(ch, game.Seat(seat), holders[1-seat]).Kind, now) {
 			// Asking the other player now would block its slot for nothing.
 			return holders, &unfilled{by: w.Player}
 		}

@@ -179,7 +179,7 @@ func (p *pairer) pair(now time.Time) []*postedPairing {
 			delete(p.known, id)
 		}
 	}
-	room := p.freeSlots(present, now)
+	room := p.room(present, now)
 	players := p.freePlayers(present, room, now)
 	var made []*postedPairing
 	for _, k := range rand.Perm(len(p.pools)) { // who plays several games gets each in turn
@@ -217,7 +217,7 @@ func earliest(times [2]time.Time) time.Time {
 
 // pairPool pairs the players of one pool, and takes them from those who are free.
 func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, present map[protocol.PlayerID][]presentInstance,
-	room map[process]int, now time.Time) (made []*postedPairing) {
+	room map[process]freeSlots, now time.Time) (made []*postedPairing) {
 	member := func(in presentInstance) bool { return g.has(in.hello) }
 	members := 0
 	for _, instances := range present {
@@ -280,15 +280,15 @@ func merged(met, recorded []protocol.PlayerID) []protocol.PlayerID {
 	return all[:min(len(all), pairing.Remembered)]
 }
 
-// fit reports whether two players take each other and have a slot each.
-func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[process]int) bool {
+// fit reports whether two players take each other and have a slot for that each.
+func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[process]freeSlots) bool {
 	for _, in := range x.instances {
-		if in.hello.Declines(t, oy) != "" {
+		if in.hello.Declines(t, oy) != "" || in.slots(oy.Kind, room) < 1 {
 			continue
 		}
 		for _, other := range y.instances {
 			same := processOf(in.hello) == processOf(other.hello)
-			if other.hello.Declines(t, ox) == "" && (!same || room[processOf(in.hello)] >= 2) {
+			if other.hello.Declines(t, ox) == "" && other.slots(ox.Kind, room) >= 1 && (!same || room[processOf(in.hello)].less(oy.Kind).against(ox.Kind) >= 1) {
 				return true
 			}
 		}
@@ -298,20 +298,21 @@ func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[proces
 
 // takeSlots takes a slot for each player of a pairing. It returns false if others
 // have taken them.
-func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[process]int) bool {
-	var took []process
-	for _, seat := range w.ch.Seats {
-		instances := players[seat.Player].instances
-		i := slices.IndexFunc(instances, func(in presentInstance) bool { return room[processOf(in.hello)] > 0 })
+func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[process]freeSlots) bool {
+	var before [2]freeSlots
+	var took [2]process
+	for seat, wanted := range w.ch.Seats {
+		instances, against := players[wanted.Player].instances, players[w.ch.Seats[1-seat].Player].kind
+		i := slices.IndexFunc(instances, func(in presentInstance) bool { return in.slots(against, room) > 0 })
 		if i < 0 {
-			for _, key := range took {
-				room[key]++
+			if seat == 1 {
+				room[took[0]] = before[0]
 			}
 			return false
 		}
 		key := processOf(instances[i].hello)
-		room[key]--
-		took = append(took, key)
+		took[seat], before[seat] = key, room[key]
+		room[key] = room[key].less(against)
 	}
 	return true
 }

@@ -25,11 +25,21 @@ type process struct {
 
 func processOf(h *protocol.Hello) process { return process{h.Instance, h.Secret} }
 
-// freeSlots returns the free slots of each process: those of its last heartbeat, for
+// slots returns how many games the instance can begin against players of a kind: those
+// of its last heartbeat, as far as its process has room.
+func (in presentInstance) slots(against protocol.Kind, room map[process]freeSlots) int {
+	return min(in.free.against(against), room[processOf(in.hello)].against(against))
+}
+
+// room returns the free slots of each process: those of its last heartbeat, for
 // whichever player, less those that are taken though no heartbeat says so yet, for
 // pairings that wait and games that have just begun.
-func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]int {
-	room, seen := make(map[process]int), make(map[process]time.Time)
+func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]freeSlots {
+	room, seen := make(map[process]freeSlots), make(map[process]time.Time)
+	take := func(h *protocol.Hello, against protocol.Kind) {
+		key := processOf(h)
+		room[key] = room[key].less(against)
+	}
 	for _, instances := range present {
 		for _, in := range instances {
 			if key := processOf(in.hello); in.seen.After(seen[key]) {
@@ -38,9 +48,13 @@ func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now 
 		}
 	}
 	for _, w := range p.posted {
-		for _, seat := range w.ch.Seats {
-			if all := present[seat.Player]; len(all) > 0 {
-				room[processOf(all[0].hello)]--
+		for seat, wanted := range w.ch.Seats {
+			against := protocol.Bot
+			if all := present[w.ch.Seats[1-seat].Player]; len(all) > 0 {
+				against = all[0].hello.Kind
+			}
+			if all := present[wanted.Player]; len(all) > 0 {
+				take(all[0].hello, against)
 			}
 		}
 	}
@@ -48,10 +62,10 @@ func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now 
 		if now.Sub(e.Started) > begunLately {
 			return
 		}
-		for _, h := range e.Holders {
+		for seat, h := range e.Holders {
 			for _, in := range present[h.Player] {
 				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
-					room[processOf(in.hello)]--
+					take(in.hello, e.Holders[1-seat].Kind)
 				}
 			}
 		}
@@ -60,7 +74,7 @@ func (p *pairer) freeSlots(present map[protocol.PlayerID][]presentInstance, now 
 }
 
 // freePlayers returns those who may be paired now, by id.
-func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]int, now time.Time) map[protocol.PlayerID]*free {
+func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]freeSlots, now time.Time) map[protocol.PlayerID]*free {
 	games := p.a.ladderGames()
 	for _, w := range p.posted {
 		for _, seat := range w.ch.Seats {
@@ -72,7 +86,7 @@ func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, ro
 		c := p.contender(id)
 		f := &free{contender: c, id: id}
 		for _, in := range instances {
-			if min(in.free, room[processOf(in.hello)]) > 0 && p.wants(in.hello) {
+			if p.wants(in, room) {
 				f.kind = in.hello.Kind
 				f.instances = append(f.instances, in)
 			}
@@ -109,9 +123,10 @@ func (a *Arena) ladderGames() map[protocol.PlayerID]int {
 	return games
 }
 
-// wants reports whether an instance takes part in any pool.
-func (p *pairer) wants(h *protocol.Hello) bool {
-	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(h) })
+// wants reports whether an instance takes part in any pool, with a slot for somebody there.
+func (p *pairer) wants(in presentInstance, room map[process]freeSlots) bool {
+	free := func(k protocol.Kind) bool { return in.slots(k, room) > 0 }
+	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(in.hello) && slices.ContainsFunc(g.kinds, free) })
 }
 
 // has reports whether an instance takes part in a pool: bots do that take bots, and

@@ -62,7 +62,7 @@ func TestImpostor(t *testing.T) {
 				_, err := eve.Hello(ctx, protocol.Hello{Kind: protocol.Human, Slots: 1, Games: []protocol.Capability{{Game: "amazons"}}})
 				return err
 			},
-			"alive": func() error { _, err := eve.Alive(ctx, 1, nil); return err },
+			"alive": func() error { _, err := eve.Alive(ctx, protocol.Alive{Free: 1}); return err },
 			"leave": func() error { _, err := eve.Leave(ctx); return err },
 			"challenge": func() error {
 				_, err := eve.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "bob"})

@@ -210,7 +210,7 @@ func (p *player) beat(ctx context.Context) {
 			continue
 		}
 		try, cancel := context.WithTimeout(ctx, time.Second)
-		ans, err := p.Alive(try, max(slots-len(games), 0), games)
+		ans, err := p.Alive(try, protocol.Alive{Free: max(slots-len(games), 0), Games: games})
 		cancel()
 		switch {
 		case errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}):

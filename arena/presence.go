@@ -28,10 +28,30 @@ type instance struct {
 	since   time.Time       // when it was first heard
 	seen    time.Time
 	greeted time.Time         // when it said hello last
-	free    int               // free slots that it reports
+	free    freeSlots         // that it reports
 	games   []protocol.GameID // that it reports as played
 	gave    []protocol.GameID // whose seats it has given back
 	left    bool              // it gives back all seats and gets no new ones
+}
+
+// freeSlots are slots for further games. Some may be kept for games against people.
+type freeSlots struct{ all, bots int }
+
+// against returns how many there are for games against players of a kind.
+func (f freeSlots) against(k protocol.Kind) int {
+	if k == protocol.Bot {
+		return min(f.all, f.bots)
+	}
+	return f.all
+}
+
+// less returns the slots that are left with a game against a player of a kind.
+func (f freeSlots) less(k protocol.Kind) freeSlots {
+	f.all--
+	if k == protocol.Bot {
+		f.bots--
+	}
+	return f
 }
 
 // maxInstances bounds the remembered instances of one player, who may invent
@@ -91,7 +111,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
 		return // too many, or a repetition, which must not undo what the instance said since
 	}
-	in.hello, in.greeted, in.free, in.left, in.gave = &m, from.Arrived, m.Slots, false, nil
+	in.hello, in.greeted, in.free, in.left, in.gave = &m, from.Arrived, freeSlots{m.Slots, m.Slots}, false, nil
 	close(p.greeted)
 	p.greeted = make(chan struct{})
 }
@@ -117,7 +137,7 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
-		in.games, in.free = m.Games, m.Free
+		in.games, in.free = m.Games, freeSlots{m.Free, m.FreeFor(protocol.Bot)}
 	}
 }
 
@@ -182,14 +202,15 @@ func (p *presence) takes(player protocol.PlayerID, t protocol.Terms, now time.Ti
 	return p.anyHello(player, now) != nil && p.declines(player, t, protocol.Opponent{Kind: protocol.Bot}, now) == ""
 }
 
-// busy reports whether the player is present without a free slot anywhere.
-func (p *presence) busy(player protocol.PlayerID, now time.Time) bool {
+// busy reports whether the player is present, but has no free slot anywhere for a game
+// against a player of some kind.
+func (p *presence) busy(player protocol.PlayerID, against protocol.Kind, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	busy := false
 	for _, in := range p.players[player] {
 		if p.isPresent(in, now) {
-			if in.free > 0 {
+			if in.free.against(against) > 0 {
 				return false
 			}
 			busy = true
@@ -272,8 +293,8 @@ func (p *presence) others(player protocol.PlayerID, except protocol.InstanceID, 
 // presentInstance is what the ladder has to know of an instance.
 type presentInstance struct {
 	hello *protocol.Hello
-	seen  time.Time         // its last heartbeat, which named
-	free  int               // free slots
+	seen  time.Time // its last heartbeat, which named
+	free  freeSlots
 	games []protocol.GameID // and running games
 }
 
@@ -387,7 +408,7 @@ func (p *presence) membersOf(pool protocol.Pool, t protocol.Terms, o protocol.Op
 			}
 			if in.hello.Declines(t, o) != "" {
 				m.declines = true
-			} else if in.free > 0 && slices.Contains(in.hello.Pools, protocol.OwnPool(player)) {
+			} else if in.free.against(o.Kind) > 0 && slices.Contains(in.hello.Pools, protocol.OwnPool(player)) {
 				takes = true
 			}
 		}

@@ -328,7 +328,7 @@ func (a *Arena) giveUp(ctx context.Context, p *Pairing, w wanted) error {
 	for _, player := range p.Players {
 		if a.presence.takes(player, p.Terms, now) {
 			delete(w.absent, player)
-			couldPlay = couldPlay && !a.presence.busy(player, now)
+			couldPlay = couldPlay && !a.presence.busy(player, protocol.Bot, now)
 			continue
 		}
 		couldPlay = false

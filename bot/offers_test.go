@@ -191,6 +191,9 @@ func TestSlotsForHumans(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots, c.HumanSlots = 1, 1 })
+	p.seen("a heartbeat that says for whom the slot is", func() bool {
+		return p.alive.Free == 1 && p.alive.FreeForBots != nil && *p.alive.FreeForBots == 0
+	})
 	o := offerOf(small(t), "game1", game.First)
 	o.Opponent.Kind = protocol.Bot
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Busy {

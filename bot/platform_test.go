@@ -32,6 +32,7 @@ type platform struct {
 	secret    map[protocol.PlayerID]string // of each player's last hello
 	hellos    int
 	lastHello protocol.Hello
+	alive     protocol.Alive // the last heartbeat
 	leaves    []protocol.Leave
 	limited   int // leaves that are still to be refused, by the player's limits
 	deaf      int // heartbeats that are still to be refused as malformed
@@ -121,6 +122,7 @@ func (p *platform) serve() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			var ans protocol.AliveAnswer
+			p.alive = m
 			if p.mute {
 				ans.Code = protocol.Unanswered
 				return ans

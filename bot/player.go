@@ -422,11 +422,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // alive sends one heartbeat.
 func (p *player) alive(ctx context.Context, c *protocol.Client) (protocol.AliveAnswer, error) {
-	free := 0
+	m := protocol.Alive{Games: p.playing()}
 	if p.taking() {
-		free = min(p.bot.ledger.Free(p.need(true)), protocol.MaxSlots)
+		m.Free = min(p.bot.ledger.Free(p.need(true)), protocol.MaxSlots)
+		if bots := p.bot.ledger.Free(p.need(false)); bots < m.Free {
+			m.FreeForBots = &bots // the others are kept for people
+		}
 	}
-	return c.Alive(ctx, free, p.playing())
+	return c.Alive(ctx, m)
 }
 
 // answeredOver reports whether the platform answers a heartbeat over another connection.

@@ -204,9 +204,9 @@ func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
 }
 
-// Alive sends a heartbeat.
-func (c *Client) Alive(ctx context.Context, free int, games []GameID) (AliveAnswer, error) {
-	m := Alive{Header: newHeader(), Instance: c.instance, Free: free, Games: games}
+// Alive sends a heartbeat. It fills in Header and Instance.
+func (c *Client) Alive(ctx context.Context, m Alive) (AliveAnswer, error) {
+	m.Header, m.Instance = newHeader(), c.instance
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 

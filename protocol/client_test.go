@@ -376,7 +376,7 @@ func TestNothingIsQueuedWithoutAConnection(t *testing.T) {
 	}
 	for range 100 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		if _, err := alice.Alive(ctx, 1, nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := alice.Alive(ctx, protocol.Alive{Free: 1}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a heartbeat without a connection: %v", err)
 		}
 		cancel()

@@ -142,6 +142,7 @@ var faults = []struct {
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"`+strings.Repeat("h", 33)+`"`, 1), protocol.Malformed, "moves"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h8"`+strings.Repeat(`,""`, 4097), 1), protocol.Malformed, "moves"},
 	{"alive", strings.Replace(sound["alive"], `"g1"`, `"g.1"`, 1), protocol.Malformed, "games"},
+	{"alive", strings.Replace(sound["alive"], `"free":1`, `"free":1,"free_for_bots":-1`, 1), protocol.Malformed, "free_for_bots"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"pool":""`, 1), protocol.Malformed, "either opponent or pool"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"opponent":"a","pool"`, 1), protocol.Malformed, "either opponent or pool"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool":"gomoku.blitz"`, `"opponent":"A"`, 1), protocol.Malformed, "opponent"},

@@ -216,8 +216,19 @@ type Limits struct {
 type Alive struct {
 	Header
 	Instance InstanceID `json:"instance"`
-	Free     int        `json:"free"`            // free slots
-	Games    []GameID   `json:"games,omitempty"` // games that it plays for this player
+	Free     int        `json:"free"` // free slots
+	// FreeForBots is how many of the free slots are for games against bots: the others are
+	// kept for people. Absent: all are.
+	FreeForBots *int     `json:"free_for_bots,omitempty"`
+	Games       []GameID `json:"games,omitempty"` // games that it plays for this player
+}
+
+// FreeFor returns the free slots for games against players of a kind.
+func (m *Alive) FreeFor(k Kind) int {
+	if k == Bot && m.FreeForBots != nil {
+		return min(m.Free, *m.FreeForBots)
+	}
+	return m.Free
 }
 
 // AliveAnswer answers a heartbeat. After UnknownPeer the instance must say hello

@@ -130,7 +130,7 @@ func TestVerbs(t *testing.T) {
 	}()
 	// Heartbeats don't wait for the challenge.
 	<-begun
-	if _, err := alice.Alive(w.ctx, 1, nil); !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
+	if _, err := alice.Alive(w.ctx, protocol.Alive{Free: 1}); !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
 		t.Errorf("alive: %v", err)
 	}
 	close(ready)

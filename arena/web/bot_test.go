@@ -89,7 +89,7 @@ func (b *bot) beat(ctx context.Context, hello protocol.Hello) {
 		}
 		b.mu.Unlock()
 		try, cancel := context.WithTimeout(ctx, time.Second)
-		ans, err := b.client.Alive(try, free, games[:min(len(games), 256)])
+		ans, err := b.client.Alive(try, protocol.Alive{Free: free, Games: games[:min(len(games), 256)]})
 		cancel()
 		if protocolCode(err) == protocol.UnknownPeer {
 			b.greet(ctx, hello)

@@ -241,7 +241,7 @@ func (p *participant) pulseLadder(ctx context.Context, wait time.Duration) error
 	client, said, as := p.onLadder, p.announced, announced{true, s.terms.Rules, s.terms.Clock, p.name}
 	p.mu.Unlock()
 	if said == as {
-		_, err := client.Alive(ctx, 1, nil)
+		_, err := client.Alive(ctx, protocol.Alive{Free: 1})
 		if !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
 			return err
 		}

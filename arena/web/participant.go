@@ -345,7 +345,7 @@ func (p *participant) pulse(ctx context.Context, games []protocol.Event, wait ti
 		for _, e := range games[:min(len(games), protocol.MaxPlaying)] {
 			ids = append(ids, e.Game)
 		}
-		_, err := p.client.Alive(ctx, freeSlots, ids)
+		_, err := p.client.Alive(ctx, protocol.Alive{Free: freeSlots, Games: ids})
 		if !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
 			return err
 		}

@@ -47,7 +47,7 @@ func TestPersonAgainstBots(t *testing.T) {
 		for ctx.Err() == nil {
 			var games []protocol.GameID
 			held.Range(func(g, _ any) bool { games = append(games, g.(protocol.GameID)); return true })
-			ann.Alive(ctx, 9, games) // the next one makes up for a lost one
+			ann.Alive(ctx, protocol.Alive{Free: 9, Games: games}) // the next one makes up for a lost one
 			time.Sleep(a.Heartbeat())
 		}
 	})

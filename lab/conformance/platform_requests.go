@@ -44,7 +44,7 @@ func platformUnknownPeer(ctx context.Context, r *platformRig) (string, error) {
 	}
 	soon, cancel := within(ctx, r.eased(5*time.Second))
 	defer cancel()
-	_, err = p.Alive(soon, 1, nil)
+	_, err = p.Alive(soon, protocol.Alive{Free: 1})
 	if !errors.Is(err, &protocol.Error{Code: protocol.UnknownPeer}) {
 		return "", broken("a heartbeat without a hello: %v", errText(err))
 	}

@@ -129,7 +129,7 @@ func (r *relay) join(ctx context.Context, c *protocol.Client, id protocol.Player
 			}
 			r.mu.Unlock()
 			within, done := context.WithTimeout(ctx, relayBeat)
-			c.Alive(within, 4-len(playing), playing) // the next one makes up for a lost one
+			c.Alive(within, protocol.Alive{Free: 4 - len(playing), Games: playing}) // the next one makes up for a lost one
 			done()
 			sleep(ctx, relayBeat)
 		}

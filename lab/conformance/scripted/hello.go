@@ -95,7 +95,7 @@ func (p *Player) Beat(wait time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(p.life, max(wait, 100*time.Millisecond))
 	defer cancel()
-	ans, err := p.Alive(ctx, free, games)
+	ans, err := p.Alive(ctx, protocol.Alive{Free: free, Games: games})
 	if err == nil || ans.Error != nil {
 		p.Do(func() { p.heard = time.Now() })
 	}
