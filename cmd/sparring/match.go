@@ -120,7 +120,7 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
-	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, a file a game (up to 8 MiB, together 1 GiB)")
+	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, one file per game (up to 8 MiB, together 1 GiB)")
 	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
 	fl.Lookup("game").Usage = anyGame() + " (required, unless --event tells)"
 	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")

@@ -83,7 +83,7 @@ on with a game that was not finished, and so does --resume; --new begins another
 	fl.StringVar(&f.name, "name", "sparring", "our name, for the record")
 	fl.StringVar(&f.opponent, "opponent", "opponent", "the opponent's name, for the record")
 	fl.StringVar(&f.engine, "engine", playerspec.Self, "spec of our engine: self, self:book=shipped, self:level=5, uci:PATH, ucci:PATH, gomocup:PATH, ...")
-	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the program, a file a game")
+	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the program, one file per game")
 	fl.IntVar(&f.hash, "hash", 256, "hash table, MiB")
 	fl.IntVar(&f.threads, "threads", 1, "search threads")
 	fl.BoolVar(&f.ponder, "ponder", true, "think on the opponent's time")

@@ -43,7 +43,7 @@ const (
 	logExt     = ".engine.log"
 )
 
-// logDir is a folder of conversations, a file a game.
+// logDir is a folder of conversations, one file per game.
 type logDir string
 
 // file returns the file for a game with a program. It is created with its first line.

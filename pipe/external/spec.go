@@ -54,8 +54,8 @@ type Spec struct {
 	// Pause is the time after the program's move in which nothing is sent, for
 	// programs that lose what comes then; 0 is the protocol's default.
 	Pause time.Duration
-	// Log is a folder in which every line to and from the program is kept, a file a
-	// game, up to 8 MiB each and a GiB together; "": none. It does not change the play.
+	// Log is a folder in which every line to and from the program is kept, one file
+	// per game, up to 8 MiB each and a GiB together; "": none. It does not change the play.
 	Log string
 }
 

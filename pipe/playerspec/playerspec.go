@@ -16,7 +16,7 @@
 //	botzone:./bot                       one for botzone.org.cn; botzone-json for its JSON form
 //	gomocup:pbrain,memory=350           killed when it takes more MiB
 //	gomocup:pbrain,pause=200            sent nothing for so many ms after its move
-//	uci:./engine,log=logs               with a log of every line, a file a game
+//	uci:./engine,log=logs               with a log of every line, one file per game
 //
 // So a spec is KIND[:PATH][,key=value]...; for self the keys follow the colon.
 // A comma in a value is written \, (a backslash before it). [Parse] reads a
