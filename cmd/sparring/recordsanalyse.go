@@ -218,7 +218,7 @@ type reviewing struct {
 	analysts map[string]*analysis.Analyst
 	games    []*record.Record
 	plots    []string
-	keep     *analysis.Keep
+	cache    *analysis.Cache
 	out      io.Writer
 	show     *display
 	each     func(i int) error // is called with the games in their order; nil: for none
@@ -251,11 +251,11 @@ func (w *reviewing) open(c *cobra.Command, limits search.Limits) (err error) {
 		}
 		return err
 	}
-	if w.keep, err = analysis.OpenKeep(f.keep, w.analysts[w.games[0].Game], f.hash, f.threads); err != nil {
+	if w.cache, err = analysis.OpenCache(f.keep, w.analysts[w.games[0].Game], f.hash, f.threads); err != nil {
 		w.close()
 		return err
 	}
-	if n := w.keep.Len(); n > 0 {
+	if n := w.cache.Len(); n > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "%s: resuming after %s\n", f.keep, count(n, "search", "searches"))
 	}
 	return nil
@@ -265,8 +265,8 @@ func (w *reviewing) close() {
 	for _, a := range w.analysts {
 		a.Close() // the searches have ended
 	}
-	if w.keep != nil {
-		w.keep.Close()
+	if w.cache != nil {
+		w.cache.Close()
 	}
 }
 
@@ -301,7 +301,7 @@ func (w *reviewing) all(ctx context.Context) error {
 		return err
 	}
 	err = fmt.Errorf("interrupted after %d of %d games", w.printed, len(w.games))
-	if w.keep != nil {
+	if w.cache != nil {
 		err = fmt.Errorf("%w; run the same command to resume", err)
 	}
 	return err
@@ -319,7 +319,7 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 		return err
 	}
 	defer s.Close()
-	rep, err := s.Review(ctx, r, w.keep, func(done, total int) {
+	rep, err := s.Review(ctx, r, w.cache, func(done, total int) {
 		w.mu.Lock() // nothing is drawn while a report is printed
 		defer w.mu.Unlock()
 		if w.show.live() {

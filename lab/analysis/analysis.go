@@ -1,7 +1,7 @@
 // Package analysis searches positions and finished games with any engine: an
 // [Analyst] is an engine with the limits of its searches, a [Session] is one that
 // analyses positions of one kind. [Session.Search] gives the best lines of a
-// position. [Session.Review] finds the mistakes of a game, a [Keep] remembers its
+// position. [Session.Review] finds the mistakes of a game, a [Cache] remembers its
 // searches, so that it can be resumed, and [Course] draws the result.
 package analysis
 

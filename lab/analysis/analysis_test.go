@@ -349,25 +349,25 @@ func TestReviewErrors(t *testing.T) {
 	}
 }
 
-// TestKeep: nothing that is kept is searched again, also in another game with the same
+// TestCache: nothing that is kept is searched again, also in another game with the same
 // opening, and a file of another engine or of other searches is refused.
-func TestKeep(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keep.jsonl")
+func TestCache(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "analyses.jsonl")
 	a := analyst(t, "gomoku", "self", 1, search.Limits{Depth: 2})
 	run := func(id string, moves ...string) int {
 		t.Helper()
-		keep, err := OpenKeep(path, a, 1, 1)
+		cache, err := OpenCache(path, a, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer keep.Close()
-		had := keep.Len()
+		defer cache.Close()
+		had := cache.Len()
 		r := recorded("gomoku/freestyle-15", moves...)
 		r.ID = id
-		if _, err := session(t, a, "gomoku/freestyle-15").Review(t.Context(), r, keep, nil); err != nil {
+		if _, err := session(t, a, "gomoku/freestyle-15").Review(t.Context(), r, cache, nil); err != nil {
 			t.Error(err)
 		}
-		return keep.Len() - had
+		return cache.Len() - had
 	}
 	if n := run("one", five...); n < len(five) {
 		t.Errorf("%d searches kept", n)
@@ -382,13 +382,13 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenKeep(path, analyst(t, "gomoku", "self", 1, search.Limits{Depth: 3}), 1, 1); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "depth is 2 in the file and 3 now") {
+	if _, err := OpenCache(path, analyst(t, "gomoku", "self", 1, search.Limits{Depth: 3}), 1, 1); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "depth is 2 in the file and 3 now") {
 		t.Errorf("another depth: %v", err)
 	}
-	if _, err := OpenKeep(path, analyst(t, "xiangqi", faulty(t, faultyengine.Fine), 1, search.Limits{Depth: 2}), 1, 1); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "engine is ") {
+	if _, err := OpenCache(path, analyst(t, "xiangqi", faulty(t, faultyengine.Fine), 1, search.Limits{Depth: 2}), 1, 1); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "engine is ") {
 		t.Errorf("another engine: %v", err)
 	}
-	if _, err := OpenKeep(path, a, 1, 2); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "threads is 1 in the file and 2 now") {
+	if _, err := OpenCache(path, a, 1, 2); !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), "threads is 1 in the file and 2 now") {
 		t.Errorf("other threads: %v", err)
 	}
 	first, _, _ := strings.Cut(string(whole), "\n")
@@ -396,7 +396,7 @@ func TestKeep(t *testing.T) {
 		if err := os.WriteFile(path, []byte(first+"\n"+line+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenKeep(path, a, 1, 1); err == nil || !strings.Contains(err.Error(), "line 2: ") {
+		if _, err := OpenCache(path, a, 1, 1); err == nil || !strings.Contains(err.Error(), "line 2: ") {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

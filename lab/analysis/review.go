@@ -62,18 +62,18 @@ type Total struct {
 // never does or because the limits end its searches before the first iteration.
 var ErrNoScore = errors.New("the engine gives no scores within these limits, by which moves could be judged")
 
-// Review reviews a recorded game. Keep, if not nil, has what was searched before.
+// Review reviews a recorded game. Cache, if not nil, has what was searched before.
 // Progress, if not nil, is called after each position. The error names the game; it
 // is that of a record that can't be played through, of a search, or of ctx.
-func (s *Session) Review(ctx context.Context, r *record.Record, keep *Keep, progress func(done, total int)) (*Report, error) {
-	rep, err := s.review(ctx, r, keep, progress)
+func (s *Session) Review(ctx context.Context, r *record.Record, cache *Cache, progress func(done, total int)) (*Report, error) {
+	rep, err := s.review(ctx, r, cache, progress)
 	if err != nil {
 		return nil, fmt.Errorf("game %s: %w", r.ID, err)
 	}
 	return rep, nil
 }
 
-func (s *Session) review(ctx context.Context, r *record.Record, keep *Keep, progress func(done, total int)) (*Report, error) {
+func (s *Session) review(ctx context.Context, r *record.Record, cache *Cache, progress func(done, total int)) (*Report, error) {
 	start, moves, err := Moves(r)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Session) review(ctx context.Context, r *record.Record, keep *Keep, prog
 	if err != nil {
 		return nil, err
 	}
-	ask := keep.remember(r, moves, s.asker(start, moves))
+	ask := cache.through(r, moves, s.asker(start, moves))
 	g.Each(func(ply int) bool {
 		if err = ctx.Err(); err == nil {
 			err = g.Analyse(ctx, ply, ask)

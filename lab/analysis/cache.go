@@ -17,12 +17,12 @@ import (
 	"sparring/record/review"
 )
 
-// ErrTerms is returned by OpenKeep if the file has searches of another engine or
+// ErrTerms is returned by OpenCache if the file has searches of another engine or
 // with other limits. Choose another file.
 var ErrTerms = errors.New("the file holds analyses with different settings")
 
-// keepVersion is the version of the files of a Keep.
-const keepVersion = 1
+// cacheVersion is the version of the files of a Cache.
+const cacheVersion = 1
 
 // terms are what searches depend on. The first line of a file has them.
 type terms struct {
@@ -37,10 +37,10 @@ type terms struct {
 	Build    string `json:"build,omitempty"` // of our engine
 }
 
-// Keep remembers the searches of reviews in a file, a line for each, so that an
+// Cache remembers the searches of reviews in a file, a line for each, so that an
 // interrupted review goes on where it was, and games that share an opening search it
-// once. It is safe for concurrent use. A nil Keep remembers nothing.
-type Keep struct {
+// once. It is safe for concurrent use. A nil Cache remembers nothing.
+type Cache struct {
 	mu    sync.Mutex
 	file  *journal.File
 	known map[question]answer
@@ -53,8 +53,8 @@ type question struct {
 	consider string
 }
 
-// kept is a line of the file.
-type kept struct {
+// entry is a line of the file.
+type entry struct {
 	Position string   `json:"position"` // see question
 	Ply      int      `json:"ply"`
 	Consider []string `json:"consider,omitempty"`
@@ -68,18 +68,18 @@ type answer struct {
 	Lines  []protocol.AnalysisLine `json:"lines"`
 }
 
-// OpenKeep opens or creates a file for the searches of an analyst. A last line that
+// OpenCache opens or creates a file for the searches of an analyst. A last line that
 // was truncated by a crash is removed. The error wraps ErrTerms or journal.ErrInUse,
 // or names the line that can't be read. Close it.
-func OpenKeep(path string, a *Analyst, hashMB, threads int) (*Keep, error) {
-	now := terms{Analyses: keepVersion, Engine: a.spec.String(), Nodes: a.limits.Nodes, Depth: a.limits.Depth, Mate: a.limits.Mate,
+func OpenCache(path string, a *Analyst, hashMB, threads int) (*Cache, error) {
+	now := terms{Analyses: cacheVersion, Engine: a.spec.String(), Nodes: a.limits.Nodes, Depth: a.limits.Depth, Mate: a.limits.Mate,
 		TimeMS: a.limits.Hard.Milliseconds(), HashMB: hashMB, Threads: threads}
 	if a.spec.Outside == nil {
 		now.Build = engine.Build()
 	}
-	k := &Keep{known: make(map[question]answer)}
+	c := &Cache{known: make(map[question]answer)}
 	var err error
-	k.file, err = journal.Open(path, journal.Layout{
+	c.file, err = journal.Open(path, journal.Layout{
 		Name: "analyses", What: "a file of analyses", Prefix: `{"analyses":`, Terms: now,
 		Same: func(line []byte) error {
 			var have terms
@@ -91,26 +91,26 @@ func OpenKeep(path string, a *Analyst, hashMB, threads int) (*Keep, error) {
 			}
 			return nil
 		},
-		Take: k.take,
+		Take: c.take,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return k, nil
+	return c, nil
 }
 
 // Len returns the number of searches in the file.
-func (k *Keep) Len() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.known)
+func (c *Cache) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.known)
 }
 
 // Close closes the file.
-func (k *Keep) Close() error { return k.file.Close() }
+func (c *Cache) Close() error { return c.file.Close() }
 
-func (k *Keep) take(line []byte) error {
-	var have kept
+func (c *Cache) take(line []byte) error {
+	var have entry
 	if err := json.Unmarshal(line, &have); err != nil {
 		return err
 	}
@@ -122,26 +122,26 @@ func (k *Keep) take(line []byte) error {
 			return fmt.Errorf("not an analysis: %.80q", line)
 		}
 	}
-	k.known[have.question()] = have.answer
+	c.known[have.question()] = have.answer
 	return nil
 }
 
 // chance reports whether c is a probability, or absent.
 func chance(c *float64) bool { return c == nil || *c >= 0 && *c <= 1 }
 
-func (e *kept) question() question { return question{e.Position, strings.Join(e.Consider, " ")} }
+func (e *entry) question() question { return question{e.Position, strings.Join(e.Consider, " ")} }
 
-// remember returns ask with a memory, for the game of a record.
-func (k *Keep) remember(r *record.Record, moves []string, ask review.Ask) review.Ask {
-	if k == nil {
+// through returns ask with the cache before it, for the game of a record.
+func (c *Cache) through(r *record.Record, moves []string, ask review.Ask) review.Ask {
+	if c == nil {
 		return ask
 	}
 	return func(ctx context.Context, ply int, consider []string) (protocol.Analysis, error) {
 		sum := sha256.Sum256([]byte(r.Rules + "\n" + r.Position + "\n" + strings.Join(moves[:ply], " ")))
-		e := kept{Position: hex.EncodeToString(sum[:12]), Ply: ply, Consider: consider}
-		k.mu.Lock()
-		have, ok := k.known[e.question()]
-		k.mu.Unlock()
+		e := entry{Position: hex.EncodeToString(sum[:12]), Ply: ply, Consider: consider}
+		c.mu.Lock()
+		have, ok := c.known[e.question()]
+		c.mu.Unlock()
 		if ok {
 			return protocol.Analysis{Depth: have.Depth, Chance: have.Chance, Lines: have.Lines}, nil
 		}
@@ -150,9 +150,9 @@ func (k *Keep) remember(r *record.Record, moves []string, ask review.Ask) review
 			return found, err
 		}
 		e.answer = answer{found.Depth, found.Chance, found.Lines}
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.known[e.question()] = e.answer
-		return found, k.file.Append(&e)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.known[e.question()] = e.answer
+		return found, c.file.Append(&e)
 	}
 }
