@@ -23,8 +23,8 @@ type CampaignOptions struct {
 	Reports map[string]string // files of the reports of matches by their names
 }
 
-// nightPage is the data of campaign.html, and of the same as text.
-type nightPage struct {
+// campaignPage is the data of campaign.html, and of the same as text.
+type campaignPage struct {
 	Lang, Title, Policy string
 	Style               template.CSS
 	Other               []otherPage
@@ -33,8 +33,8 @@ type nightPage struct {
 	Alarms, News        []string
 	Strength            []strengthRow
 	Quiet               string // nothing changed
-	Tables              []nightTable
-	Matches             []nightMatch
+	Tables              []campaignTable
+	Matches             []campaignMatch
 	Made                string
 }
 
@@ -48,27 +48,27 @@ type strengthRow struct {
 	Versions            bool
 }
 
-// nightTable is the crosstable of a game.
-type nightTable struct {
+// campaignTable is the crosstable of a game.
+type campaignTable struct {
 	Heading string
-	Players []nightPlayer
+	Players []campaignPlayer
 	Numbers []int
 }
 
-type nightPlayer struct {
+type campaignPlayer struct {
 	Place                                      int
 	Name, Result, Points, Percent, Elo, Faults string
 	Games                                      int
 	Cells                                      []cell
 }
 
-// nightMatch is the table of a match.
-type nightMatch struct {
+// campaignMatch is the table of a match.
+type campaignMatch struct {
 	Name, About, Report, Done string
-	Rows                      []nightRow
+	Rows                      []campaignRow
 }
 
-type nightRow struct {
+type campaignRow struct {
 	A, B, Games, Result, Percent, Elo, LOS, Faults, State string
 	Aside                                                 bool
 }
@@ -79,7 +79,7 @@ func Campaign(out io.Writer, s *campaign.Summary, o CampaignOptions) error {
 	if err != nil {
 		return err
 	}
-	p := w.night(s, o.Reports)
+	p := w.campaign(s, o.Reports)
 	for _, lang := range slices.Sorted(maps.Keys(o.Other)) {
 		if lang != o.Lang {
 			p.Other = append(p.Other, otherPage{w.T("campaign.other"), o.Other[lang], lang})
@@ -103,7 +103,7 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 	if err != nil {
 		return err
 	}
-	p := w.night(s, nil)
+	p := w.campaign(s, nil)
 	lines := append([]string{p.Title, p.State, "", p.Since}, p.Alarms...)
 	lines = append(lines, p.News...)
 	if p.Quiet != "" {
@@ -186,8 +186,8 @@ func (w words) functions() template.FuncMap {
 	}
 }
 
-func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage {
-	p := &nightPage{Title: s.Title, Made: s.Build}
+func (w words) campaign(s *campaign.Summary, reports map[string]string) *campaignPage {
+	p := &campaignPage{Title: s.Title, Made: s.Build}
 	const form = "2006-01-02 15:04"
 	local := func(t time.Time) string { return t.Local().Format(form) }
 	state := "campaign.state." + string(s.State)
@@ -217,10 +217,10 @@ func (w words) night(s *campaign.Summary, reports map[string]string) *nightPage 
 		p.Quiet = w.T("campaign.quiet")
 	}
 	for _, t := range s.Tables {
-		p.Tables = append(p.Tables, w.nightTable(t))
+		p.Tables = append(p.Tables, w.campaignTable(t))
 	}
 	for _, m := range s.Matches {
-		p.Matches = append(p.Matches, w.nightMatch(m, reports[m.Name]))
+		p.Matches = append(p.Matches, w.campaignMatch(m, reports[m.Name]))
 	}
 	return p
 }
@@ -340,15 +340,15 @@ func (w words) measured(m campaign.Measure) string {
 	return w.T("campaign.measured", "elo", w.elo(m.Pairs), "n", m.Games())
 }
 
-func (w words) nightTable(t campaign.Table) nightTable {
-	n := nightTable{Heading: w.Or("game."+t.Game, t.Game)}
+func (w words) campaignTable(t campaign.Table) campaignTable {
+	n := campaignTable{Heading: w.Or("game."+t.Game, t.Game)}
 	ranking := t.Standing.Ranking()
 	for place, i := range ranking {
 		if place < crossColumns {
 			n.Numbers = append(n.Numbers, place+1)
 		}
 		p := &t.Standing.Players[i]
-		row := nightPlayer{Place: place + 1, Name: p.Name, Games: p.Games(), Result: resultOf(p.Score), Points: points(p.Score),
+		row := campaignPlayer{Place: place + 1, Name: p.Name, Games: p.Games(), Result: resultOf(p.Score), Points: points(p.Score),
 			Percent: w.percentInterval(p.Score), Elo: w.elo(p.Pairs), Faults: w.faults(p.Faults)}
 		for _, j := range ranking[:min(len(ranking), crossColumns)] {
 			row.Cells = append(row.Cells, w.cell(t.Standing, i, j))
@@ -374,8 +374,8 @@ func (w words) percentInterval(s match.Score) string {
 	return text
 }
 
-func (w words) nightMatch(m campaign.MatchSummary, report string) nightMatch {
-	n := nightMatch{Name: m.Name, Report: report, Done: w.T("campaign.done", "games", m.Games, "total", m.Total)}
+func (w words) campaignMatch(m campaign.MatchSummary, report string) campaignMatch {
+	n := campaignMatch{Name: m.Name, Report: report, Done: w.T("campaign.done", "games", m.Games, "total", m.Total)}
 	if m.Repeated > 0 {
 		n.Done += " · " + w.T("campaign.repeated", "n", m.Repeated)
 	}
@@ -393,7 +393,7 @@ func (w words) nightMatch(m campaign.MatchSummary, report string) nightMatch {
 	}
 	n.About = strings.Join(about, " · ")
 	for _, x := range m.Meets {
-		row := nightRow{A: x.Players[0], B: x.Players[1], Games: fmt.Sprintf("%d / %d", x.Games(), x.Total), Result: resultOf(x.Score),
+		row := campaignRow{A: x.Players[0], B: x.Players[1], Games: fmt.Sprintf("%d / %d", x.Games(), x.Total), Result: resultOf(x.Score),
 			Percent: w.percentInterval(x.Score), Elo: orDash(""), LOS: orDash(""), Aside: x.Aside}
 		if x.Games() > 0 {
 			row.Elo = w.elo(x.Pairs)
