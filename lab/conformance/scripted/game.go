@@ -160,7 +160,7 @@ func (p *Platform) Advance(g *Game) {
 		g.flag.Stop()
 	}
 	p.tellAll(g)
-	p.news()
+	p.broadcast()
 	if g.Status == protocol.Finished {
 		select {
 		case <-g.over:

@@ -23,7 +23,7 @@ func (p *Player) SayHello(ctx context.Context) error {
 			p.heartbeat = time.Duration(ans.HeartbeatMS) * time.Millisecond
 		}
 		p.held(ans.Held, true)
-		p.news()
+		p.broadcast()
 	})
 	return nil
 }

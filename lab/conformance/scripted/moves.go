@@ -42,7 +42,7 @@ func (p *Player) receive(s *Seat, st protocol.State) {
 	case !ours:
 		s.sent = nil // vacant: it may come back to us
 	}
-	p.news()
+	p.broadcast()
 	if st.Status == protocol.Playing && ours && !p.cfg.Idle && st.Turn == st.You {
 		p.move(s, st)
 	}
@@ -133,7 +133,7 @@ func (p *Player) deliver(s *Seat, m protocol.MoveRequest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.waiting = false
-	p.news()
+	p.broadcast()
 	refusal, refused := errors.AsType[*protocol.Error](err)
 	if !refused {
 		if err != nil && p.life.Err() == nil {

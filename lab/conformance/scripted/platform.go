@@ -38,8 +38,7 @@ type Config struct {
 	Log       zerolog.Logger
 }
 
-// Platform is the platform. Its lock protects its games and hooks, and all that it calls is
-// called under it: see Do.
+// Platform is the platform. Everything that it calls is called under its lock: see Do.
 type Platform struct {
 	cfg      Config
 	nc       *nats.Conn
@@ -50,7 +49,7 @@ type Platform struct {
 	wg       sync.WaitGroup
 	stops    []func()
 
-	watched    // its lock protects what follows
+	monitor    // protects what follows
 	rng        *rand.Rand
 	hooks      Hooks
 	games      map[protocol.GameID]*Game
@@ -111,7 +110,7 @@ func NewPlatform(nc *nats.Conn, cfg Config) (*Platform, error) {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 100*time.Millisecond)
 	p := &Platform{
 		cfg: cfg, nc: nc, subjects: subjects, server: protocol.NewServer(nc, subjects, cfg.Limits, nil, cfg.Log),
-		watched: newWatched(), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
+		monitor: newMonitor(), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
 		games: make(map[protocol.GameID]*Game), peers: make(map[peerID]*Peer),
 		challenges: make(map[protocol.GameID]*challenge), used: make(map[challengeID]protocol.GameID),
 	}
@@ -187,7 +186,7 @@ func (p *Platform) heard(player protocol.PlayerID, instance protocol.InstanceID,
 	}
 	now := time.Now()
 	q.LongGap, q.Heard = max(q.LongGap, now.Sub(q.Heard)), now
-	p.news()
+	p.broadcast()
 	return q
 }
 

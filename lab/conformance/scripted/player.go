@@ -48,7 +48,7 @@ type Player struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	watched   // its lock protects what follows
+	monitor   // protects what follows
 	rng       *rand.Rand
 	hooks     PlayerHooks
 	seats     map[protocol.GameID]*Seat
@@ -123,7 +123,7 @@ func NewPlayer(nc *nats.Conn, cfg PlayerConfig) (*Player, error) {
 		return nil, err
 	}
 	p := &Player{
-		Client: client, cfg: cfg, nc: nc, watched: newWatched(), rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
+		Client: client, cfg: cfg, nc: nc, monitor: newMonitor(), rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
 		seats: make(map[protocol.GameID]*Seat), ended: make(map[protocol.GameID]protocol.State), heard: time.Now(),
 		helloDue: make(chan struct{}, 1), heartbeat: 200 * time.Millisecond,
 	}
@@ -139,7 +139,7 @@ func (p *Player) Start(ctx context.Context) error {
 			if s := p.seats[n.Game]; s != nil && !s.Granted && n.Kind != protocol.NoticeWaiting && n.Kind != protocol.NoticeChat {
 				p.drop(s)
 			}
-			p.news()
+			p.broadcast()
 		})
 	}); err != nil {
 		return err
@@ -186,9 +186,9 @@ func (p *Player) SetNoReconnect(on bool) { p.Do(func() { p.patient = on }) }
 // SetQuiet makes the player send no heartbeats and hellos by itself, or send them again.
 func (p *Player) SetQuiet(on bool) { p.Do(func() { p.quiet = on }) }
 
-// Wait is that of the lock, with the player's name in the error.
+// Wait is monitor.Wait with the player's name in the error.
 func (p *Player) Wait(ctx context.Context, what string, ok func() bool) error {
-	if err := p.watched.Wait(ctx, what, ok); err != nil {
+	if err := p.monitor.Wait(ctx, what, ok); err != nil {
 		return fmt.Errorf("%s %w", p.cfg.Player, err)
 	}
 	return nil
@@ -256,7 +256,7 @@ func (p *Player) answer(o protocol.Offer) protocol.OfferAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.offers = append(p.offers, o)
-	p.news()
+	p.broadcast()
 	if h := p.hooks.Offer; h != nil {
 		p.mu.Unlock() // it may take its time
 		ans := h(o)
@@ -297,7 +297,7 @@ func (p *Player) take(g protocol.GameID, hold time.Duration) *Seat {
 	}
 	s.sub = sub
 	p.seats[g] = s
-	p.news()
+	p.broadcast()
 	return s
 }
 
@@ -310,7 +310,7 @@ func (p *Player) drop(s *Seat) {
 	if s.State.Seq > 0 {
 		p.ended[s.Game] = s.State
 	}
-	p.news()
+	p.broadcast()
 }
 
 // watch frees slots that were held in vain, and asks for states that do not come.

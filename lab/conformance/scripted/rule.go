@@ -17,7 +17,7 @@ func (p *Platform) rule(g *Game, q protocol.GameRequest) (ans protocol.ActAnswer
 			if n < len(g.Requests) {
 				g.Requests[n].Code = codeOf(ans)
 			}
-			p.news()
+			p.broadcast()
 		}(len(g.Requests) - 1)
 	}
 	defer func() {
