@@ -152,7 +152,6 @@ func TestArenaReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	gametest.Eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
-	_ = bob
 }
 
 // Silent processes of the fleet are remembered for an hour, others for a minute, and

@@ -130,7 +130,6 @@ func TestVacantSeatGoesBackToItsHolder(t *testing.T) {
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	bob.set(func(p *player) { p.play = nil; p.answer = decline(protocol.DeclineDraining) })
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
-	_ = g
 	ann.notice(protocol.NoticeWaiting) // it declines while it drains
 	bob.set(func(p *player) {
 		p.answer = func(protocol.Offer) protocol.OfferAnswer {
