@@ -13,8 +13,8 @@ import (
 // chess engines.
 const (
 	pawnScale = 150.0
-	// most is the largest score made from a chance; beyond it all chances are 1.
-	most = 4500
+	// maxScore is the largest score made from a chance; beyond it all chances are 1.
+	maxScore = 4500
 	// repetition is the score of a win by the rules of repetition. It is not a mate,
 	// because it depends on the path to the position.
 	repetition = 9000
@@ -28,7 +28,7 @@ func centipawns(s search.Score, chance float64) int {
 	case s <= -search.RepBound:
 		return -repetition + int(search.RepWin+s)
 	}
-	return int(math.Round(min(max(pawnScale*math.Log(chance/(1-chance)), -most), most)))
+	return int(math.Round(min(max(pawnScale*math.Log(chance/(1-chance)), -maxScore), maxScore)))
 }
 
 // uciScore converts a score for UCI: mates in moves of the winning side, "mate 0" for
