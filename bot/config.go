@@ -28,21 +28,21 @@ type Config struct {
 	Profiles string   `desc:"JSON file of the players that this process acts for; replaces PLAYERS"`
 	Players  []string `default:"xiangqi-hare:xiangqi,xiangqi-tortoise:xiangqi,gomoku-hare:gomoku,gomoku-tortoise:gomoku,amazons-hare:amazons,amazons-tortoise:amazons" desc:"players that this process acts for, each as name:game or name:game+game"`
 
-	Levels int `default:"0" desc:"most games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people, and with LEVELS_LADDER on the ladder, and are not counted in SLOTS; 0: this process does not act for them"`
+	Levels int `default:"0" desc:"maximum number of games at once of the ten levels of each game, the players xiangqi-level-1 and so on, which play against people, and with LEVELS_LADDER on the ladder, and are not counted in SLOTS; 0: this process does not act for them"`
 
 	LevelGames   []string `split_words:"true" desc:"games whose ten levels this process acts for, if LEVELS is set; empty: all"`
 	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play rated games against bots as well, as opponents on the ladder"`
 
-	Slots        int           `default:"8" desc:"most games at once, of all players together; up to 256 of each"`
+	Slots        int           `default:"8" desc:"maximum number of games at once, of all players together; up to 256 of each"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
 	PlayerCores  int           `split_words:"true" default:"0" desc:"how many of the CORES the games of PLAYERS or PROFILES may use, so that the levels and analyses need not wait for them; 0: all"`
-	GamesPerCore int           `split_words:"true" default:"8" desc:"most search threads of games per core"`
+	GamesPerCore int           `split_words:"true" default:"8" desc:"maximum number of search threads of games per core"`
 	Threads      int           `default:"1" desc:"threads of each search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
 	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
 	Ponder       bool          `default:"true" desc:"ponder: search on the opponent's time, on cores that no other game needs"`
-	Analyses     int           `default:"2" desc:"most analyses at once for hints and reviews, of games that our own engine plays, on cores that no game needs; 0: none"`
+	Analyses     int           `default:"2" desc:"maximum number of analyses at once for hints and reviews, of games that our own engine plays, on cores that no game needs; 0: none"`
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
 	RepeatWindow time.Duration `split_words:"true" default:"1h" desc:"how long a game counts for POLICY_REPEAT"`
 
@@ -56,7 +56,7 @@ type Config struct {
 	Data string `default:"data" desc:"directory under which records are written"`
 	Keep struct {
 		Records   time.Duration `desc:"how long the records of bots in DATA are kept, such as 720h, of this and of earlier processes; 0: for ever"`
-		RecordsMB int           `split_words:"true" desc:"most MiB of them; 0: any size"`
+		RecordsMB int           `split_words:"true" desc:"maximum size of them in MiB; 0: any size"`
 	}
 	Warn struct {
 		Within  time.Duration `default:"24h" desc:"warn if the disk of DATA will be full within this time, as it has grown lately; 0: never"`

@@ -26,7 +26,7 @@ type Policy struct {
 	MaxRating int                 `split_words:"true" default:"0" desc:"highest rating of an opponent; 0: no limit" json:"max_rating"`
 	Allow     []protocol.PlayerID `desc:"only play against these players; empty: against anyone" json:"allow"`
 	Block     []protocol.PlayerID `desc:"never play against these players" json:"block"`
-	Repeat    int                 `default:"0" desc:"most games against one opponent within REPEAT_WINDOW; 0: no limit" json:"repeat"`
+	Repeat    int                 `default:"0" desc:"maximum number of games against one opponent within REPEAT_WINDOW; 0: no limit" json:"repeat"`
 
 	// BotsRated declines casual games against bots. It is set for the levels on a
 	// ladder, and is not a setting.

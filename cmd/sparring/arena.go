@@ -35,7 +35,7 @@ type arenaSettings struct {
 	Arena struct {
 		Name         string        `desc:"id of this process among the arenas; empty: random"`
 		Replicas     int           `default:"1" desc:"number of NATS servers that keep each stream: 1, 3 or 5"`
-		Games        int           `default:"1000" desc:"most games that this process referees at once; further challenges wait"`
+		Games        int           `default:"1000" desc:"maximum number of games that this process referees at once; further challenges wait"`
 		ChallengeFor time.Duration `split_words:"true" default:"1m" desc:"default challenge lifetime"`
 		FirstMove    time.Duration `split_words:"true" default:"30s" desc:"time for a seat's first move in bullet and blitz games, longer in slower ones; after it the game is aborted"`
 		AbandonAfter time.Duration `split_words:"true" default:"1m" desc:"how long a seat may be empty in bullet and blitz games, longer in slower ones, before its player loses"`
@@ -62,9 +62,9 @@ type arenaSettings struct {
 // keepSettings say what is kept of finished games.
 type keepSettings struct {
 	Logs      time.Duration `desc:"how long the logs of finished games are kept, such as 720h; 0: for ever"`
-	LogsMB    int           `split_words:"true" desc:"most MiB of logs: beyond it those of finished games are removed, the oldest first; 0: any size"`
+	LogsMB    int           `split_words:"true" desc:"maximum size of the logs in MiB: beyond it those of finished games are removed, the oldest first; 0: any size"`
 	Records   time.Duration `desc:"how long the platform's records are kept; 0: for ever"`
-	RecordsMB int           `split_words:"true" desc:"most MiB of the platform's records; 0: any size"`
+	RecordsMB int           `split_words:"true" desc:"maximum size of the platform's records in MiB; 0: any size"`
 }
 
 // apply puts the settings into an arena's.

@@ -78,7 +78,7 @@ three times the room of the first.
 	fl.Lookup("pace").DefValue = "0s" // not listed
 	fl.IntVar(&f.plan.Players, "players", 0, fmt.Sprintf("players of a bot process, an even number; 0: one for ten games, up to %d", fleetbench.MaxPlayers))
 	fl.IntSliceVar(&f.plan.Bots, "bots", nil, "capacity of each bot process, in parts of all; default: one process")
-	fl.IntVar(&f.plan.Starts, "starts", 1000, "most games started a second")
+	fl.IntVar(&f.plan.Starts, "starts", 1000, "maximum number of games started per second")
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")
 	fl.StringVar(&f.plan.Profile, "profile", "", "folder for a CPU and a heap profile of each process in each step")
 	fl.StringVar(&f.data, "data", "", "folder for the data and logs of the processes; default: a temporary one")
