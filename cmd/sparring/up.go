@@ -209,16 +209,9 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer logFile.Close()
-	open := listen
-	if f.anyPort {
-		open = listenNear
-	}
-	address, err := open(ctx, f.http)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("--http: %w; choose another port, such as --http :8081, or :0 for any", err)
-	}
+	address, err := f.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("--http: %w", err)
+		return err
 	}
 	if address != nil {
 		defer address.Close()
@@ -227,14 +220,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if f.ladder && f.port == embedded.NoPort {
 		f.port = embedded.RandomPort
 	}
-	serve := embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log}
-	if len(f.teams) > 0 {
-		f.admitTeams(&serve)
-	}
-	srv, err := embedded.Start(serve)
-	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
-		return fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
-	}
+	srv, err := f.startNATS(log)
 	if err != nil {
 		return err
 	}
@@ -250,16 +236,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer players.Close()
 
-	cfg := env.config()
-	cfg.Name, cfg.Build, cfg.Disk = "up", engine.Build(), f.data
-	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
-	cfg.Ladder.Rules = make(map[string][]string)
-	for name, rules := range f.rules {
-		cfg.Ladder.Rules[name] = []string{rules}
-	}
-	if f.ladder {
-		cfg.Ladder.Anchors = levelAnchors()
-	}
+	cfg := f.arena(&env, spec)
 	a, err := arena.New(ctx, platform, cfg, log)
 	if ctx.Err() != nil {
 		return nil // Ctrl-C while opening the store; the next start completes it
@@ -337,6 +314,50 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
+}
+
+// listen opens the address of the page; nil without one.
+func (f *upFlags) listen(ctx context.Context) (*listener, error) {
+	open := listen
+	if f.anyPort {
+		open = listenNear
+	}
+	at, err := open(ctx, f.http)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--http: %w; choose another port, such as --http :8081, or :0 for any", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--http: %w", err)
+	}
+	return at, nil
+}
+
+// startNATS starts the server, with a user for each team.
+func (f *upFlags) startNATS(log zerolog.Logger) (*embedded.Server, error) {
+	cfg := embedded.Config{Dir: filepath.Join(f.data, "nats"), Port: f.port, Owner: f.ladder, Log: log}
+	if len(f.teams) > 0 {
+		f.admitTeams(&cfg)
+	}
+	srv, err := embedded.Start(cfg)
+	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
+		return nil, fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
+	}
+	return srv, err
+}
+
+// arena returns the configuration of the arena.
+func (f *upFlags) arena(env *upSettings, spec clock.Spec) arena.Config {
+	cfg := env.config()
+	cfg.Name, cfg.Build, cfg.Disk = "up", engine.Build(), f.data
+	cfg.Ladder.On, cfg.Ladder.Clocks, cfg.Ladder.Rounds = true, []clock.Spec{spec}, f.rounds
+	cfg.Ladder.Rules = make(map[string][]string)
+	for name, rules := range f.rules {
+		cfg.Ladder.Rules[name] = []string{rules}
+	}
+	if f.ladder {
+		cfg.Ladder.Anchors = levelAnchors()
+	}
+	return cfg
 }
 
 // upBot returns a bot with all shipped players and the levels; for a team the levels of
