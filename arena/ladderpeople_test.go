@@ -32,10 +32,10 @@ func TestWaitOutlastsAMoment(t *testing.T) {
 	plays, waits := personInstances()
 	begin := time.Now()
 	free := func(at time.Time, hellos ...*protocol.Hello) *free {
-		present, room := make(map[protocol.PlayerID][]presentInstance), make(map[process]freeSlots)
+		present, room := make(map[protocol.PlayerID][]presentInstance), make(map[slotPool]freeSlots)
 		for _, h := range hellos {
 			present["ann"] = append(present["ann"], presentInstance{hello: h, seen: at, free: freeSlots{h.Slots, h.Slots}})
-			room[processOf(h)] = freeSlots{h.Slots, h.Slots}
+			room[slotPoolOf(h)] = freeSlots{h.Slots, h.Slots}
 		}
 		return p.freePlayers(present, room, at)["ann"]
 	}
@@ -140,5 +140,36 @@ func TestSlotsKeptForPeople(t *testing.T) {
 	p.pools = a.ladderGroups()
 	if f := p.freePlayers(present, room, now.Add(a.cfg.Ladder.Pause)); f["keeps"] != nil || f["bot"] == nil {
 		t.Errorf("free among bots: %v", f)
+	}
+}
+
+// The levels of a bot process have slots of their own: that these are free says nothing of
+// those of its other players, two of whom need two.
+func TestLevelsHaveSlotsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	p := &pairer{a: &Arena{cfg: pairingConfig(), presence: newPresence(time.Minute)}}
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.a.index = newGameIndex(subjects, time.Second, zerolog.Nop(), func() {})
+	join := func(id protocol.PlayerID, slots, free int, heard time.Time) presentInstance {
+		from := protocol.From{Player: id, Arrived: heard}
+		p.a.presence.hello(from, protocol.Hello{Header: header(), Instance: "one", Secret: "s", Kind: protocol.Bot, Slots: slots, Games: []protocol.Capability{{Game: "gomoku"}}})
+		p.a.presence.alive(from, protocol.Alive{Header: header(), Instance: "one", Free: free})
+		return p.a.presence.all(now)[id][0]
+	}
+	one := func(in presentInstance) *free { return &free{kind: protocol.Bot, instances: []presentInstance{in}} }
+	hare, tortoise := one(join("hare", 8, 1, now.Add(-time.Second))), one(join("tortoise", 8, 1, now.Add(-time.Second)))
+	level := one(join("level", 200, 200, now))
+	room := p.room(p.a.presence.all(now), now)
+	terms := protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15"}
+	bot := protocol.Opponent{Kind: protocol.Bot}
+	if fit(terms, hare, tortoise, bot, bot, room) {
+		t.Error("two players with one slot together are paired")
+	}
+	if !fit(terms, hare, level, bot, bot, room) {
+		t.Error("a player with a slot is not paired with a level of its process")
 	}
 }

@@ -217,7 +217,7 @@ func earliest(times [2]time.Time) time.Time {
 
 // pairPool pairs the players of one pool, and takes them from those who are free.
 func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, present map[protocol.PlayerID][]presentInstance,
-	room map[process]freeSlots, now time.Time) (made []*postedPairing) {
+	room map[slotPool]freeSlots, now time.Time) (made []*postedPairing) {
 	member := func(in presentInstance) bool { return g.has(in.hello) }
 	members := 0
 	for _, instances := range present {
@@ -281,14 +281,14 @@ func merged(met, recorded []protocol.PlayerID) []protocol.PlayerID {
 }
 
 // fit reports whether two players take each other and have a slot for that each.
-func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[process]freeSlots) bool {
+func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[slotPool]freeSlots) bool {
 	for _, in := range x.instances {
 		if in.hello.Declines(t, oy) != "" || in.slots(oy.Kind, room) < 1 {
 			continue
 		}
 		for _, other := range y.instances {
-			same := processOf(in.hello) == processOf(other.hello)
-			if other.hello.Declines(t, ox) == "" && other.slots(ox.Kind, room) >= 1 && (!same || room[processOf(in.hello)].less(oy.Kind).against(ox.Kind) >= 1) {
+			same := slotPoolOf(in.hello) == slotPoolOf(other.hello)
+			if other.hello.Declines(t, ox) == "" && other.slots(ox.Kind, room) >= 1 && (!same || room[slotPoolOf(in.hello)].less(oy.Kind).against(ox.Kind) >= 1) {
 				return true
 			}
 		}
@@ -298,9 +298,9 @@ func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[proces
 
 // takeSlots takes a slot for each player of a pairing. It returns false if others
 // have taken them.
-func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[process]freeSlots) bool {
+func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[slotPool]freeSlots) bool {
 	var before [2]freeSlots
-	var took [2]process
+	var took [2]slotPool
 	for seat, wanted := range w.ch.Seats {
 		instances, against := players[wanted.Player].instances, players[w.ch.Seats[1-seat].Player].kind
 		i := slices.IndexFunc(instances, func(in presentInstance) bool { return in.slots(against, room) > 0 })
@@ -310,7 +310,7 @@ func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[p
 			}
 			return false
 		}
-		key := processOf(instances[i].hello)
+		key := slotPoolOf(instances[i].hello)
 		took[seat], before[seat] = key, room[key]
 		room[key] = room[key].less(against)
 	}

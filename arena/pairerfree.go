@@ -16,33 +16,40 @@ type free struct {
 	instances []presentInstance
 }
 
-// process names the process of an instance, which may act for several players: its
-// slots are theirs together. The secret is known to it alone.
+// process names the process of an instance, which may act for several players. The secret
+// is known to it alone.
 type process struct {
 	id     protocol.InstanceID
 	secret string
 }
 
-func processOf(h *protocol.Hello) process { return process{h.Instance, h.Secret} }
-
-// slots returns how many games the instance can begin against players of a kind: those
-// of its last heartbeat, as far as its process has room.
-func (in presentInstance) slots(against protocol.Kind, room map[process]freeSlots) int {
-	return min(in.free.against(against), room[processOf(in.hello)].against(against))
+// slotPool names slots that players of a process have together. The levels of a bot process
+// have others than the rest of its players, which shows in how many there are.
+type slotPool struct {
+	process
+	size int
 }
 
-// room returns the free slots of each process: those of its last heartbeat, for
+func slotPoolOf(h *protocol.Hello) slotPool { return slotPool{process{h.Instance, h.Secret}, h.Slots} }
+
+// slots returns how many games the instance can begin against players of a kind: those
+// of its last heartbeat, as far as its pool has room.
+func (in presentInstance) slots(against protocol.Kind, room map[slotPool]freeSlots) int {
+	return min(in.free.against(against), room[slotPoolOf(in.hello)].against(against))
+}
+
+// room returns the free slots of each pool of them: those of its last heartbeat, for
 // whichever player, less those that are taken though no heartbeat says so yet, for
 // pairings that wait and games that have just begun.
-func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.Time) map[process]freeSlots {
-	room, seen := make(map[process]freeSlots), make(map[process]time.Time)
+func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.Time) map[slotPool]freeSlots {
+	room, seen := make(map[slotPool]freeSlots), make(map[slotPool]time.Time)
 	take := func(h *protocol.Hello, against protocol.Kind) {
-		key := processOf(h)
+		key := slotPoolOf(h)
 		room[key] = room[key].less(against)
 	}
 	for _, instances := range present {
 		for _, in := range instances {
-			if key := processOf(in.hello); in.seen.After(seen[key]) {
+			if key := slotPoolOf(in.hello); in.seen.After(seen[key]) {
 				seen[key], room[key] = in.seen, in.free
 			}
 		}
@@ -74,7 +81,7 @@ func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.
 }
 
 // freePlayers returns those who may be paired now, by id.
-func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[process]freeSlots, now time.Time) map[protocol.PlayerID]*free {
+func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, room map[slotPool]freeSlots, now time.Time) map[protocol.PlayerID]*free {
 	games := p.a.ladderGames()
 	for _, w := range p.posted {
 		for _, seat := range w.ch.Seats {
@@ -124,7 +131,7 @@ func (a *Arena) ladderGames() map[protocol.PlayerID]int {
 }
 
 // wants reports whether an instance takes part in any pool, with a slot for somebody there.
-func (p *pairer) wants(in presentInstance, room map[process]freeSlots) bool {
+func (p *pairer) wants(in presentInstance, room map[slotPool]freeSlots) bool {
 	free := func(k protocol.Kind) bool { return in.slots(k, room) > 0 }
 	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(in.hello) && slices.ContainsFunc(g.kinds, free) })
 }
