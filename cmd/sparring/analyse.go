@@ -88,7 +88,8 @@ printed on standard output. Winning chances are those of the side to move, draws
 counted half; a proven result is called win or loss, with its length in plies.
 
 The position is given by --position and --moves, or is one of a recorded game
-(--record, --ply) of --data or of the sources that follow the flags. ` + aSource + `
+(--record, --ply) of --data or of the sources that follow the flags.
+` + aSource + `
 
 A FILE ("-" is standard input) has a position a line: as in opening files, a
 position, "moves" with moves from the usual start, or both; or in EPD, of whose

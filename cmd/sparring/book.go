@@ -43,7 +43,9 @@ func bookBuild() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build SOURCE...",
 		Short: "Build a book from games",
-		Long: `Build a book from games. ` + aSource + `
+		Long: `Build a book from games.
+
+` + aSource + `
 Games under other rules, without a result, or decided by a clock or a fault are
 skipped, and so are duplicates.`,
 		Example: `  sparring book build --game xiangqi --out xiangqi.book data/records

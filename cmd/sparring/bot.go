@@ -31,8 +31,9 @@ func botCommand() *cobra.Command {
 		Use:   "bot",
 		Short: "Run a bot process on a NATS server: it takes matches and plays them",
 		Long: `Run a bot process on a NATS server: it takes matches from the queue and plays
-them. At SIGHUP it reads the file of its players again. After the first SIGTERM or Ctrl-C it takes no new games and ends when the
-running ones have; the second hands them over to other instances at once.`,
+them. At SIGHUP it reads the file of its players again. After the first SIGTERM or
+Ctrl-C it takes no new games and ends when the running ones have; the second hands
+them over to other instances at once.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var cfg bot.Config

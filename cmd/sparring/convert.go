@@ -47,7 +47,8 @@ func recordsExport(from *archive) *cobra.Command {
 		Long: `Write a game of the data directory or of the sources in the format of another
 program, or with --all every game, in a file each. The default format is the
 one that the Chinese championship wants for the game: ccgc for Amazons and
-Gomoku, pgn for Xiangqi; files are named as it prescribes. ` + aSource,
+Gomoku, pgn for Xiangqi; files are named as it prescribes.
+` + aSource,
 		Example: `  sparring records export g5x2 --format sgf
   sparring records export --all --player 北理工 --event "2026 CCGC" --place 沈阳 --out games/`,
 		RunE: func(c *cobra.Command, args []string) error {

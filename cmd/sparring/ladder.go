@@ -148,7 +148,8 @@ read. The password belongs in SPARRING_NATS_PASSWORD: everybody on this machine 
 read a command line.
 
 Ctrl-C lets the engine finish its game and leaves the ladder; a second one leaves at
-once, and the game is lost unless this command is given again within a minute. With --games it leaves after so many games. Two sentences sum up what it did.
+once, and the game is lost unless this command is given again within a minute. With
+--games it leaves after so many games. Two sentences sum up what it did.
 
 A ladder that this command has started ends with it. It starts no more games from the
 first Ctrl-C or the last of --games on, and waits for the running games of others; Ctrl-C

@@ -52,7 +52,8 @@ func learnTune() *cobra.Command {
 		Use:   "tune SOURCE...",
 		Short: "Fit the weights of an evaluation to games",
 		Long: `Fit the weights of an evaluation to quiet positions of games, using the results
-of the games and the scores of the searches. ` + aSource + `
+of the games and the scores of the searches.
+` + aSource + `
 With --trees positions of search trees are learnt from as well, by the scores that
 "learn trees" gave them.
 The output is a weights file that names its inputs; --check reproduces such a

@@ -41,15 +41,15 @@ func judgeOpeningsCommand() *cobra.Command {
 		Use:   "judge FILE|-",
 		Short: "Ask engines how even openings are, and drop those that are not",
 		Long: `Ask engines for their evaluation of each opening of a file, in any form that
-openings convert reads, under each rule set of the file. An opening is even if the winning probability is within --bound of
-one half for every engine under every rule set. The table shows, for each opening,
-the evaluation of the side to move that is furthest from even, in the engine's own
-points; M7 is the end of the game in 7 plies. Several engines are asked in the order
-given, and the next one only if all before it consider the opening even; below the
-table stands how many each of them was asked about, how many it found even, and the
-mean distance of its winning probabilities from one half. Other protocols than UCI with
-UCI_ShowWDL have no winning probability: it is computed from the points by the
-Elo formula, so that 100 points are 64 %.
+openings convert reads, under each rule set of the file. An opening is even if the
+winning probability is within --bound of one half for every engine under every rule
+set. The table shows, for each opening, the evaluation of the side to move that is
+furthest from even, in the engine's own points; M7 is the end of the game in 7 plies.
+Several engines are asked in the order given, and the next one only if all before it
+consider the opening even; below the table stands how many each of them was asked
+about, how many it found even, and the mean distance of its winning probabilities from
+one half. Other protocols than UCI with UCI_ShowWDL have no winning probability: it is
+computed from the points by the Elo formula, so that 100 points are 64 %.
 
 With --out, the even openings are written to a file at the end. With --json, the
 verdicts are kept in a file as they come, and the same command resumes. "-" reads

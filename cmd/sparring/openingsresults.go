@@ -49,7 +49,7 @@ counts, and none that was lost on time or by a fault of a player.
 	f.add(c)
 	fl := c.Flags()
 	fl.Float64Var(&f.bound, "bound", 0.25, "largest deviation of the first player's share from one half")
-	fl.IntVar(&f.games, "games", 4, "least number of games from an opening")
+	fl.IntVar(&f.games, "games", 4, "minimum number of games from an opening")
 	fl.IntVar(&f.keep, "keep", 0, "number of openings to write, those with the most even results; 0: all that are even")
 	fl.StringVar(&f.out, "out", "", "file for the even openings (default: none; -: standard output, without the table)")
 	return c

@@ -204,7 +204,7 @@ func recordsList(from *archive) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [SOURCE...]",
 		Short: "List the games, oldest first",
-		Long:  "List the games of the data directory or of the sources, oldest first. " + aSource,
+		Long:  "List the games of the data directory or of the sources, oldest first.\n" + aSource,
 		RunE: func(c *cobra.Command, sources []string) error {
 			games, err := from.all(c, sources)
 			if err != nil {
@@ -261,7 +261,8 @@ func recordsShow(from *archive) *cobra.Command {
 		Use:   "show ID [SOURCE...]",
 		Short: "Show a game: players, result, and the analysis of each move",
 		Long: `Show a game of the data directory or of the sources: players, result, and the
-analysis of each move. ` + aSource,
+analysis of each move.
+` + aSource,
 		Args: anID,
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := from.find(c, args[0], args[1:])

@@ -44,8 +44,8 @@ func weaknessesCommand() *cobra.Command {
 		Use:   "weaknesses --player P [SOURCE...]",
 		Short: "Find where a player is weaker than elsewhere, and in which positions",
 		Long: `Group the games of a player by opening, opponent and length, its moves by colour,
-phase, time left, kind and plies without progress, and its faults, and say which groups are weaker than chance
-explains: with p the share of comparable data without any weakness in which some
+phase, time left, kind and plies without progress, and its faults, and say which groups
+are weaker than chance explains: with p the share of comparable data without any weakness in which some
 group looks as bad, and a group with p up to 5 % called weak.
 
 What a move lost is known from the scores in the records, or with --analyse from a
