@@ -114,8 +114,8 @@ func fleetTop(f *fleetFlags) *cobra.Command {
 			return f.top(ctx, op, c.OutOrStdout(), every, rounds)
 		},
 	}
-	c.Flags().DurationVar(&every, "every", 2*time.Second, "time between two looks")
-	c.Flags().IntVar(&rounds, "rounds", 0, "how many looks; 0: until Ctrl-C")
+	c.Flags().DurationVar(&every, "every", 2*time.Second, "time between two updates")
+	c.Flags().IntVar(&rounds, "rounds", 0, "number of updates; 0: until Ctrl-C")
 	return c
 }
 

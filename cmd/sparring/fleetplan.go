@@ -71,7 +71,7 @@ gives for them, with three tenths of the cores left over.`,
 	fl.IntVar(&ask.Level, "level", 0, "level of our engine on both sides, 1 to 10; 0: other programs or people, elsewhere")
 	fl.IntVar(&ask.Cores, "cores", runtime.NumCPU(), "cores of the machines together")
 	fl.IntVar(&ask.HashMB, "hash", 64, "hash tables of the bot processes together, MiB")
-	fl.StringSliceVar(&games, "game", nil, "games that are played, a share each: names or rule sets; default: all")
+	fl.StringSliceVar(&games, "game", nil, "games that are played, a share each: names or rule sets (default: all)")
 	fl.Float64Var(&platformMS, "platform-ms", 0, "processor time a move beyond the search, as \"sparring bench fleet\" measures it; 0: as documented")
 	return c
 }

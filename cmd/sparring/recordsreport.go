@@ -65,7 +65,7 @@ position instead, as records analyse does, and --keep saves these searches.
 	fl.StringVar(&f.html, "html", "", "file to write (required)")
 	fl.StringVar(&f.lang, "lang", "", strings.Join(static.Languages, " or ")+" (default: that of LC_ALL, LC_MESSAGES or LANG)")
 	fl.StringVar(&f.analyse, "analyse", analyseWorst, "positions to search: "+analyseWorst+" (those of the worst moves), "+analyseNone+", or all with a limit: nodes=N, depth=N or movetime=1s")
-	fl.IntVar(&f.boards, "boards", report.DefaultBoards, "games with a board at most; all games count")
+	fl.IntVar(&f.boards, "boards", report.DefaultBoards, "maximum number of games with a board; all games count")
 	fl.StringVar(&f.engine, "engine", "self", "spec of the engine that searches, see records analyse")
 	fl.StringVar(&f.keep, "keep", "", "file for the searches of all positions; those already there are not made again")
 	fl.IntVar(&f.hash, "hash", 64, "hash table, MiB")

@@ -32,9 +32,9 @@ func bookSelfPlay() *cobra.Command {
 		Use:   "selfplay",
 		Short: "Generate self-play games for a book",
 		Long: `Generate self-play games from the start position or from openings in turn, with random
-choices among the best moves in the first plies. The output is a file of records, one JSON line per
-game; missing games are added to an existing file. A game depends only on its
-number, the seed and the other flags.`,
+choices among the best moves in the first plies. The output is a file of records, one
+JSON line per game; missing games are added to an existing file. A game depends only
+on its number, the seed and the other flags.`,
 		Example: `  sparring book selfplay --game gomoku --rules renju-15 --games 500 --out games.jsonl
   sparring book build --game gomoku --rules renju-15 --out renju.book games.jsonl`,
 		Args: noArgs,

@@ -45,8 +45,8 @@ func weaknessesCommand() *cobra.Command {
 		Short: "Find where a player is weaker than elsewhere, and in which positions",
 		Long: `Group the games of a player by opening, opponent and length, its moves by colour,
 phase, time left, kind and plies without progress, and its faults, and say which groups
-are weaker than chance explains: with p the share of comparable data without any weakness in which some
-group looks as bad, and a group with p up to 5 % called weak.
+are weaker than chance explains: with p the share of comparable data without any
+weakness in which some group looks as bad, and a group with p up to 5 % called weak.
 
 What a move lost is known from the scores in the records, or with --analyse from a
 search of every position, by the code of records analyse. --positions writes the
@@ -77,7 +77,7 @@ outside of the group, with the same winning chances at the same time of the game
 	fl.StringVar(&f.positions, "positions", "", "file for the positions before the worst moves, as openings for match")
 	fl.StringVar(&f.control, "control", "", "file for as many other positions of the player, with like winning chances and plies")
 	fl.StringVar(&f.group, "group", "", "write positions of this group of the table, drawn at random, instead of those before the worst moves")
-	fl.IntVar(&f.most, "most", 20, "moves to list, and positions to write, at most")
+	fl.IntVar(&f.most, "most", 20, "maximum number of moves to list, and of positions to write")
 	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	fl.BoolVar(&f.json, "json", false, "print the groups and moves as JSON")
 	return c
