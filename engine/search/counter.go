@@ -138,5 +138,9 @@ func (c *NodeCounter) proveRoot(p Prover, budget, share int) (Proof, bool) {
 	return proof, ok && len(proof.Line) > 0 && (limits.Mate == 0 || proof.Score >= mateWithin(limits.Mate))
 }
 
-// mateWithin returns the least score that wins in so many moves.
-func mateWithin(moves int) Score { return Win - Score(2*moves-1) }
+// mateWithin returns the least score that wins in so many moves. However many they are,
+// it is that of a proven win.
+func mateWithin(moves int) Score {
+	const longest = int(Win - WinBound) // plies
+	return Win - Score(min(2*min(moves, longest)-1, longest))
+}

@@ -1,5 +1,8 @@
 package search
 
+// MateWithin returns the score from which on a search for a mate in so many moves ends.
+var MateWithin = mateWithin
+
 // HistoryTables counts a kernel's history tables: all that exist, and those of
 // open games.
 func (k *Kernel) HistoryTables() (all, owned int) {

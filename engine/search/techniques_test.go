@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -596,6 +597,21 @@ func TestProofOfALongerMate(t *testing.T) {
 		if r := find(claims{Graph: g, line: line}, params, search.Limits{Depth: 3, Mate: mate}); r.Source != want {
 			t.Errorf("mate in %d wanted, in 3 proven: the result is from %s, want %s", mate, r.Source, want)
 		}
+	}
+}
+
+// A search for a mate in any number of moves, as a great number asks for, ends with
+// neither a good score nor a win by repetition.
+func TestMateInManyMoves(t *testing.T) {
+	for mate, want := range map[int]search.Score{1: search.Win - 1, 3: search.Win - 5, 500: search.Win - 999,
+		501: search.WinBound, 20_000: search.WinBound, math.MaxInt32: search.WinBound} {
+		if least := search.MateWithin(mate); least != want {
+			t.Errorf("mate in %d: ends with a score of %d, want %d", mate, least, want)
+		}
+	}
+	g, params := deep()
+	if r := find(g, params, search.Limits{Depth: 3, Mate: 20_000}); r.Depth != 3 {
+		t.Errorf("mate in 20,000: ends after depth %d with a score of %d, want depth 3", r.Depth, r.Score)
 	}
 }
 
