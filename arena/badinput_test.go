@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 	lines := &logLines{}
 	cfg := steady()
 	cfg.Limits = protocol.DefaultLimits
-	cfg.Limits.PerSecond = 10000
+	cfg.Limits.PerSecond, cfg.Limits.ChallengesPerSecond = 10000, 10000
 	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
 	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")

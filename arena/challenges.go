@@ -222,6 +222,11 @@ func (s *store) storedChallenge(ctx context.Context, g protocol.GameID) (ch prot
 	return ch, seq, err
 }
 
+// closedFor is how long the log of a challenge that did not become a game is kept: until
+// no process can have that challenge any more. Such logs have no records, and whoever
+// challenges and withdraws all day could fill a disk with them.
+const closedFor = protocol.LongestChallenge
+
 // close writes to the log that a challenge does not become a game, and which player
 // did not take its seat; "" if that does not matter. errLost means that its fate was
 // decided before.
@@ -231,7 +236,9 @@ func (a *Arena) close(ctx context.Context, ch protocol.Challenge, by protocol.Pl
 		s := game.Seat(seat)
 		event.Seat = &s
 	}
-	return a.store.journal(ch.Game, 0, a.metrics.retries.Inc).append(ctx, event, 0)
+	j := a.store.journal(ch.Game, 0, a.metrics.retries.Inc)
+	j.lifetime = closedFor
+	return j.append(ctx, event, 0)
 }
 
 // waiting has the challenges of each player that wait, as far as this process has

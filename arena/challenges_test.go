@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -315,4 +316,55 @@ func TestChallengerThatIsGone(t *testing.T) {
 	if _, _, err := a.store.storedChallenge(ctx, lost.Game); err != nil {
 		t.Errorf("eve's challenge does not wait any more: %v", err)
 	}
+}
+
+// The log of a challenge that was withdrawn goes by itself, also where an older arena has
+// created the stream.
+func TestLogOfWithdrawnChallengeExpires(t *testing.T) {
+	t.Parallel()
+	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
+	open := func() *Arena {
+		t.Helper()
+		a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.life = t.Context()
+		return a
+	}
+	a := open()
+	old := a.store.games.CachedInfo().Config
+	if err := a.store.js.DeleteStream(t.Context(), old.Name); err != nil {
+		t.Fatal(err)
+	}
+	old.AllowMsgTTL = false
+	if _, err := a.store.js.CreateStream(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	a = open()
+	ch := protocol.Challenge{V: protocol.Version, Game: "closed", Terms: small(t, "60"), Created: time.Now(), Expires: time.Now().Add(time.Hour)}
+	ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
+	if _, err := a.post(t.Context(), protocol.OwnPool("bob"), ch); err != nil {
+		t.Fatal(err)
+	}
+	if ans := a.withdraw(protocol.From{Player: "ann"}, protocol.Withdraw{Game: ch.Game}); ans.Error != nil {
+		t.Fatal(ans.Error)
+	}
+	msg, err := a.store.lastEntry(t.Context(), ch.Game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := msg.Header.Get(jetstream.MsgTTLHeader); got != protocol.LongestChallenge.String() {
+		t.Errorf("kept for %q", got)
+	}
+	j := a.store.journal("soon", 0, func() {})
+	j.lifetime = time.Second
+	ch.Game = "soon"
+	if err := j.append(t.Context(), livegame.ChallengeClosed(ch, protocol.ReasonWithdrawn, "", time.Now()), 0); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the log is gone", func() bool {
+		_, err := a.store.lastEntry(t.Context(), ch.Game)
+		return errors.Is(err, ErrNoGame)
+	})
 }

@@ -60,6 +60,8 @@ type journal struct {
 	game    protocol.GameID
 	last    uint64 // expected last sequence of the subject
 	retries func() // counts failed attempts
+	// lifetime is how long the server keeps the entries; 0: for ever.
+	lifetime time.Duration
 	// sending, if set, is told of each entry before it is sent.
 	sending func(e *protocol.Event, data []byte)
 	// doubts has the hashes of the entries that were given up for lack of space behind
@@ -102,7 +104,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, longest) {
 		began := time.Now()
-		ack, err := j.store.publish(ctx, subject, data, j.last)
+		ack, err := j.store.publish(ctx, subject, data, j.last, j.lifetime)
 		if err == nil {
 			j.last, j.doubts = ack.Sequence, nil
 			return nil
@@ -139,15 +141,19 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	}
 }
 
-// publish stores an entry behind a sequence of its subject. Without a connection it
-// returns at once, as [protocol.Client] does.
-func (s *store) publish(ctx context.Context, subject string, data []byte, last uint64) (*jetstream.PubAck, error) {
+// publish stores an entry behind a sequence of its subject, for a lifetime; 0 is for
+// ever. Without a connection it returns at once, as [protocol.Client] does.
+func (s *store) publish(ctx context.Context, subject string, data []byte, last uint64, lifetime time.Duration) (*jetstream.PubAck, error) {
 	if nc := s.js.Conn(); !nc.IsConnected() && !nc.IsClosed() {
 		return nil, nats.ErrConnectionReconnecting
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	return s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
+	opts := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0)}
+	if lifetime > 0 {
+		opts = append(opts, jetstream.WithMsgTTL(lifetime))
+	}
+	return s.js.Publish(ctx, subject, data, opts...)
 }
 
 func conflict(err error) bool {

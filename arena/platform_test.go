@@ -61,7 +61,7 @@ func quick() Config {
 	cfg.Heartbeat, cfg.LostAfter = 100*time.Millisecond, time.Second
 	cfg.LeaseFor = time.Second
 	cfg.RetryAfter, cfg.RetryMax = 50*time.Millisecond, 200*time.Millisecond
-	cfg.Limits.PerSecond = 10000
+	cfg.Limits.PerSecond, cfg.Limits.ChallengesPerSecond = 10000, 10000
 	cfg.Patience = 100 * time.Millisecond
 	cfg.Linger = 2 * time.Second
 	return cfg

@@ -65,6 +65,7 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 		Name: streamName(subjects, "games"), Description: "the authoritative log of every game", Subjects: []string{subjects.Logs()},
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
 		MaxMsgsPerSubject: int64(cfg.Policy.LogLimit), Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+		AllowMsgTTL: true,  // see closedFor
 		AllowDirect: false, // an outdated answer of a follower would make a referee take its own entry for another's
 		RePublish: &jetstream.RePublish{
 			Source:      subjects.Logs(),
@@ -248,7 +249,15 @@ func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.Stre
 	if err != nil {
 		return nil, fmt.Errorf("stream %s: %w", want.Name, explain(err))
 	}
-	return st, sameStream(st.CachedInfo().Config, want)
+	have := st.CachedInfo().Config
+	if err := sameStream(have, want); err != nil || !want.AllowMsgTTL || have.AllowMsgTTL {
+		return st, err
+	}
+	have.AllowMsgTTL = true // an older arena has created it
+	if st, err = js.UpdateStream(ctx, have); err != nil {
+		return nil, fmt.Errorf("stream %s: %w", want.Name, explain(err))
+	}
+	return st, nil
 }
 
 // sameStream compares the settings that the arena depends on. Sizes, ages and

@@ -26,7 +26,7 @@ type allowances struct {
 }
 
 // allowance is one player's, over all its instances.
-type allowance struct{ requests, heartbeats, standings, bytes, refusals *rate.Limiter }
+type allowance struct{ requests, heartbeats, standings, challenges, bytes, refusals *rate.Limiter }
 
 func newAllowances(limits Limits) *allowances {
 	return &allowances{limits: limits.filled(), of: make(map[PlayerID]*allowance)}
@@ -39,6 +39,9 @@ func (l Limits) filled() Limits {
 	}
 	if l.StandingsPerSecond == 0 {
 		l.StandingsPerSecond = DefaultLimits.StandingsPerSecond
+	}
+	if l.ChallengesPerSecond == 0 {
+		l.ChallengesPerSecond = DefaultLimits.ChallengesPerSecond
 	}
 	if l.BytesPerSecond == 0 {
 		l.BytesPerSecond = DefaultLimits.BytesPerSecond
@@ -56,6 +59,8 @@ func (a *allowances) take(p PlayerID, v Verb, size int, now time.Time) (ok, tell
 		count = mine.heartbeats
 	case VerbStandings: // the longest answers
 		count = mine.standings
+	case VerbChallenge: // each leaves something in the store
+		count = mine.challenges
 	}
 	if count.AllowN(now, 1) && mine.bytes.AllowN(now, size) {
 		return true, false
@@ -75,7 +80,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 		perSecond := func(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n), burst*n) }
 		mine = &allowance{
 			requests: perSecond(a.limits.PerSecond), heartbeats: perSecond(a.limits.HeartbeatsPerSecond),
-			standings: perSecond(a.limits.StandingsPerSecond), bytes: perSecond(a.limits.BytesPerSecond), refusals: perSecond(refusalsPerSecond),
+			standings: perSecond(a.limits.StandingsPerSecond), challenges: perSecond(a.limits.ChallengesPerSecond), bytes: perSecond(a.limits.BytesPerSecond), refusals: perSecond(refusalsPerSecond),
 		}
 		a.of[p] = mine
 	}
@@ -83,7 +88,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 }
 
 func (a *allowance) full() bool {
-	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.standings, a.bytes, a.refusals} {
+	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.standings, a.challenges, a.bytes, a.refusals} {
 		if l.Tokens() < float64(l.Burst()) {
 			return false
 		}

@@ -9,7 +9,7 @@ import (
 // TestAllowances: what exceeds an allowance is dropped, refusals are limited as well,
 // and no other kind of message and no other player is charged for it.
 func TestAllowances(t *testing.T) {
-	a := newAllowances(Limits{PerSecond: 3, HeartbeatsPerSecond: 2, StandingsPerSecond: 1, BytesPerSecond: 1000})
+	a := newAllowances(Limits{PerSecond: 3, HeartbeatsPerSecond: 2, StandingsPerSecond: 1, ChallengesPerSecond: 2, BytesPerSecond: 1000})
 	now := time.Now()
 	flood := func(p PlayerID, v Verb, size int) (taken, told int) {
 		for range 10_000 {
@@ -31,6 +31,9 @@ func TestAllowances(t *testing.T) {
 	}
 	if taken, _ := flood("alice", VerbStandings, 10); taken != 1*burst {
 		t.Errorf("%d requests for standings taken", taken)
+	}
+	if taken, _ := flood("alice", VerbChallenge, 10); taken != 2*burst {
+		t.Errorf("%d challenges taken", taken)
 	}
 	if taken, _ := flood("bob", VerbHello, 500); taken != 1000*burst/500 {
 		t.Errorf("%d requests of 500 bytes taken", taken)

@@ -14,7 +14,8 @@ import (
 )
 
 // DefaultLimits are the limits of a platform that sets no others.
-var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50, HeartbeatsPerSecond: 200, StandingsPerSecond: 4, BytesPerSecond: 1 << 20}
+var DefaultLimits = Limits{MessageBytes: 16 << 10, Nesting: 8, PerSecond: 50, HeartbeatsPerSecond: 200, StandingsPerSecond: 4, ChallengesPerSecond: 8,
+	BytesPerSecond: 1 << 20}
 
 // Limits of single fields, in runes or elements.
 const (

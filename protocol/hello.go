@@ -205,10 +205,11 @@ type WaitingChallenge struct {
 type Limits struct {
 	MessageBytes int `json:"message_bytes"`
 	Nesting      int `json:"nesting"`
-	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats and standings
-	// HeartbeatsPerSecond, StandingsPerSecond and BytesPerSecond are limits per player, too.
+	PerSecond    int `json:"per_second"` // requests per second and player, without heartbeats, standings and challenges
+	// HeartbeatsPerSecond, StandingsPerSecond, ChallengesPerSecond and BytesPerSecond are limits per player, too.
 	HeartbeatsPerSecond int `json:"heartbeats_per_second,omitempty"`
 	StandingsPerSecond  int `json:"standings_per_second,omitempty"`
+	ChallengesPerSecond int `json:"challenges_per_second,omitempty"`
 	BytesPerSecond      int `json:"bytes_per_second,omitempty"` // of all its requests, heartbeats included
 }
 
