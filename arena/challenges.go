@@ -178,19 +178,28 @@ func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answe
 		}
 		return refusal(protocol.Denied, "not your challenge")
 	}
-	switch err := a.close(ctx, ch, "", protocol.ReasonWithdrawn, ""); {
+	switch err := a.closeStored(ctx, ch, seq, protocol.ReasonWithdrawn); {
 	case errors.Is(err, errLost):
 		return a.notWaiting(ctx, from, m.Game)
 	case err != nil:
 		return refusal(protocol.Unavailable, "the challenge can't be closed now")
 	}
+	a.log.Info().Str("game", string(m.Game)).Str("player", string(from.Player)).Msg("challenge withdrawn")
+	return protocol.Answer{}
+}
+
+// closeStored closes a challenge that may be with no matchmaker, and removes it from its
+// place in the queue.
+func (a *Arena) closeStored(ctx context.Context, ch protocol.Challenge, seq uint64, why game.Reason) error {
+	if err := a.close(ctx, ch, "", why, ""); err != nil {
+		return err
+	}
 	a.waiting.decided(ch)
 	// A matchmaker that takes it finds the log begun; this saves it the work.
 	if err := a.store.challenges.DeleteMsg(ctx, seq); err != nil {
-		a.log.Debug().Err(err).Str("game", string(m.Game)).Msg("withdrawn challenge stays in the queue until it is delivered")
+		a.log.Debug().Err(err).Str("game", string(ch.Game)).Msg("closed challenge stays in the queue until it is delivered")
 	}
-	a.log.Info().Str("game", string(m.Game)).Str("player", string(from.Player)).Msg("challenge withdrawn")
-	return protocol.Answer{}
+	return nil
 }
 
 // notWaiting answers a withdrawal when no such challenge waits. The same request
@@ -279,7 +288,13 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
 		return true
 	}
 	q.drop(p, now)
-	if len(q.of[p]) >= most {
+	open := 0
+	for _, w := range q.of[p] {
+		if !now.After(w.Expires) {
+			open++
+		}
+	}
+	if open >= most {
 		return false
 	}
 	if q.of[p] == nil {
@@ -289,10 +304,28 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
 	return true
 }
 
-// drop drops the challenges of a player that have expired; q.mu is held.
+// expired returns the challenges that have expired and are not known to be closed.
+func (q *waiting) expired(now time.Time) (all []protocol.GameID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, mine := range q.of {
+		for g, w := range mine {
+			if now.After(w.Expires) {
+				all = append(all, g)
+			}
+		}
+	}
+	return all
+}
+
+// lateEnd is how long after its expiry the end of a challenge is waited for.
+const lateEnd = time.Minute
+
+// drop drops the challenges of a player that have expired long ago; q.mu is held. Their
+// ends were missed.
 func (q *waiting) drop(p protocol.PlayerID, now time.Time) {
 	for g, w := range q.of[p] {
-		if now.After(w.Expires) {
+		if now.Sub(w.Expires) > lateEnd {
 			q.remove(p, g)
 		}
 	}
@@ -303,9 +336,11 @@ func (q *waiting) list(p protocol.PlayerID, now time.Time) []protocol.WaitingCha
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop(p, now)
-	return slices.SortedFunc(maps.Values(q.of[p]), func(x, y protocol.WaitingChallenge) int {
+	open := slices.DeleteFunc(slices.Collect(maps.Values(q.of[p])), func(w protocol.WaitingChallenge) bool { return now.After(w.Expires) })
+	slices.SortFunc(open, func(x, y protocol.WaitingChallenge) int {
 		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game))
 	})
+	return open
 }
 
 // decided removes a challenge that no longer waits.

@@ -37,6 +37,9 @@ const (
 	// offersEach is how many instances of a pool are asked before the challenge
 	// waits. The queue group picks one at random each time.
 	offersEach = 3
+	// expireEvery is how often a process without room looks for challenges that have
+	// expired in the queue.
+	expireEvery = time.Second
 	// retriesPerSecond limits the attempts of one process for all challenges
 	// that wait.
 	retriesPerSecond = 500
@@ -45,9 +48,14 @@ const (
 // matchmake takes challenges from the queue and decides on them, until ctx ends.
 func (a *Arena) matchmake(ctx context.Context) {
 	failing := false
+	var expiredAt time.Time
 	for ctx.Err() == nil {
 		room := a.room()
 		if room < 1 {
+			if now := time.Now(); !a.isDraining() && now.Sub(expiredAt) >= expireEvery {
+				a.expireUntaken(ctx, now)
+				expiredAt = now
+			}
 			sleep(ctx, 50*time.Millisecond)
 			continue
 		}
@@ -143,7 +151,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.sent(msg.NakWithDelay(a.cfg.RetryMax))
 		return
 	}
-	expired := protocol.Notice{Kind: protocol.NoticeExpired, Game: ch.Game, Text: "nobody accepted the challenge in time"}
+	expired := expiredNotice(ch.Game)
 	if !time.Now().Before(ch.Expires) {
 		a.dismiss(ctx, msg, ch, protocol.ReasonExpired, expired)
 		return
@@ -178,6 +186,33 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.notifyChallenger(ch, protocol.Notice{Kind: protocol.NoticeWaiting, Game: ch.Game, Text: "nobody is free yet"})
 	}
 	a.retry(msg, attempt, time.Until(ch.Expires))
+}
+
+func expiredNotice(g protocol.GameID) protocol.Notice {
+	return protocol.Notice{Kind: protocol.NoticeExpired, Game: g, Text: "nobody accepted the challenge in time"}
+}
+
+// expireUntaken closes the challenges that this process knows and that have expired. It is
+// for a process that has no room for games, and so takes none from the queue: if all have
+// none, nobody else would tell the challengers, until a game ends.
+func (a *Arena) expireUntaken(ctx context.Context, now time.Time) {
+	for _, g := range a.waiting.expired(now) {
+		within, cancel := context.WithTimeout(ctx, storeWait)
+		ch, seq, err := a.store.storedChallenge(within, g)
+		if err == nil {
+			err = a.closeStored(within, ch, seq, protocol.ReasonExpired)
+		}
+		cancel()
+		switch {
+		case err == nil:
+			a.notifyChallenger(ch, expiredNotice(ch.Game))
+			a.log.Info().Str("game", string(ch.Game)).Str("reason", string(protocol.ReasonExpired)).Msg("challenge closed without a game")
+		case errors.Is(err, ErrNoGame), errors.Is(err, errLost):
+			// Decided just now: its log says so to the waiting.
+		default:
+			return // the store does not answer: later
+		}
+	}
 }
 
 func readable(data []byte, ch *protocol.Challenge) error {

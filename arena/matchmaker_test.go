@@ -334,3 +334,41 @@ func TestUserWithoutRights(t *testing.T) {
 		t.Errorf("New: %v, want an error that names the missing right", err)
 	}
 }
+
+// A challenge expires in time also while no arena has room for another game.
+func TestChallengeExpiresWithoutRoom(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "cyd")
+	cfg := steady()
+	cfg.Games = 1
+	a := runArena(t, srv, cfg)
+	ann, cyd := join(t, srv, "ann", "a1"), join(t, srv, "cyd", "c1")
+	bob := join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} { // the game lasts
+		p.set(func(p *player) { p.play = nil })
+	}
+	bob.listen(protocol.OwnPool("bob"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g := ann.challenge("bob", small(t, "3600"), game.First)
+	ann.until(g, "a game", func(st protocol.State) bool { return st.Status == protocol.Playing })
+	ans, err := cyd.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "bob", ExpireMS: 300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := cyd.notice(protocol.NoticeExpired); n.Game != ans.Game {
+		t.Errorf("notice %+v", n)
+	}
+	if e := fate(t, a, ans.Game); e.Outcome.Reason != protocol.ReasonExpired {
+		t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
+	}
+	if _, _, err := a.store.storedChallenge(ctx, ans.Game); !errors.Is(err, ErrNoGame) {
+		t.Errorf("still in the queue: %v", err)
+	}
+	if waits := a.waiting.expired(time.Now()); len(waits) > 0 {
+		t.Errorf("said to wait: %v", waits)
+	}
+	if last, known := a.index.last(g); !known || last.Status != protocol.Playing {
+		t.Fatalf("the game that takes the room has ended: %+v", last.Outcome)
+	}
+}
