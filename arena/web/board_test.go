@@ -303,6 +303,11 @@ func TestBoardPremoves(t *testing.T) {
 	p.told("premove g1g3/g4")
 	p.js("board.may = 'none'")
 	p.told("premove null")
+	p.js("board.may = 'premove'")
+	p.tap("g1", "g3", "g1") // shoots where it came from
+	p.told("premove g1g3/g1")
+	p.js("board.may = 'none'")
+	p.told("premove null")
 	p.js("board.set({input: 'tap'}), board.may = 'premove'")
 	p.show("gomoku/freestyle-15", "h8", "")
 	p.tap("h9")

@@ -217,7 +217,8 @@ export class Board {
 		this.#setPremove(null);
 		const { steps } = this.game;
 		if (point === this.chosen.at(-1)) return this.#choose(this.chosen.slice(0, -1));
-		if (steps > 1 && (this.chosen.length === 0 || (this.#own(point) && !dragged))) return this.#choose(this.#own(point) ? [point] : []);
+		const vacated = this.chosen.length === 2 && point === this.chosen[0]; // by the amazon, which may shoot there
+		if (steps > 1 && (this.chosen.length === 0 || (this.#own(point) && !dragged && !vacated))) return this.#choose(this.#own(point) ? [point] : []);
 		if (steps === 1 && this.view?.pieces[point]) return this.#refuse("", point);
 		const chosen = [...this.chosen, point];
 		if (chosen.length === steps) this.#complete(chosen, this.game.text(chosen), sure, dragged);
