@@ -152,7 +152,7 @@ class Game {
 		if (this.#closed || (old && s.seq < old.seq)) return;
 		if (s.next && s.you && old && !old.next) return this.page.go(`/game/${s.next}`);
 		this.state = s;
-		if (this.#at !== null && this.#at > s.moves.length) this.#at = null; // it was taken back
+		this.#takenBack(old, s);
 		if (!this.board) this.#build();
 		this.positions?.know(s.moves, s.view);
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
@@ -160,6 +160,15 @@ class Game {
 		if (old) this.#announce(old, s);
 		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]');
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
+	}
+
+	/** #takenBack follows the game again where the ply that is shown was taken back, or is now the last one. @param {State|null} old @param {State} s */
+	#takenBack(old, s) {
+		if (this.#at === null) return;
+		const kept = old?.moves.findIndex((m, i) => m !== s.moves[i]) ?? -1;
+		if (this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
+		this.#at = null;
+		history.replaceState(null, "", `/game/${this.id}`);
 	}
 
 	/** #build makes the screen once the game is known. */

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -397,6 +398,31 @@ func TestLinkStays(t *testing.T) {
 	p.await(`looked === 2 || !window.newer`)
 	if !p.sees(`input[data-link]`) {
 		t.Error("the link is gone")
+	}
+}
+
+// TestTakenBackPosition: whoever looks at the position to which the game goes back, or at
+// one that is taken back, may move there.
+func TestTakenBackPosition(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
+	for _, at := range []int{2, 3} {
+		for i, move := range []string{"h8", "h9", "g8", "g9"} {
+			if at == 2 || i > 1 {
+				[]*tab{f.ann, f.bob}[i%2].move(move)
+			}
+		}
+		f.ann.see(mayMove)
+		eval[any](f.ann, fmt.Sprintf(`void document.querySelector('[data-ply="%d"]').click()`, at))
+		f.ann.await(fmt.Sprintf(`location.pathname === "/game/%s/%d"`, f.game, at))
+		f.ann.tap(act("takeback"))
+		f.bob.tap(act("takeback-accept"))
+		f.ann.await(`!document.querySelector('[data-ply="3"]')`)
+		f.ann.see(mayMove)
+		if path := f.ann.path(); path != "/game/"+string(f.game) {
+			t.Errorf("after ply %d: at %s", at, path)
+		}
 	}
 }
 
