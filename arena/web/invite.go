@@ -192,6 +192,10 @@ func (h *hub) invited(ctx context.Context, t *tab, r Request) Answer {
 		return refused(protocol.NotOffered, errNotOpen.Error())
 	}
 	a := Answer{Expires: i.Expires, Terms: &i.Terms, Seat: other(i.Seat), Player: i.By}
+	if i.By == t.ID {
+		a.URL = t.base + "/invite/" + r.Token
+		t.here.keepToken(hashed(r.Token), r.Token) // it may be unknown to this gateway
+	}
 	if who, err := h.people.get(ctx, i.By); err == nil {
 		a.Name = who.Name
 	}

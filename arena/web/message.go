@@ -25,7 +25,7 @@ import (
 //	withdraw  game: take back a challenge
 //	invite    terms, seat: make a link for a friend; the answer has token and url
 //	uninvite  token: revoke it; the token, or "invite" as the lobby lists it
-//	invited   token: look at an invitation; the answer has terms, the seat of who joins, and who invites
+//	invited   token: look at an invitation; the answer has terms, the seat of who joins, and who invites; to the latter, url
 //	join      token: accept an invitation; the answer has the game's id
 //	move      game, ply, move, lag_ms
 //	resign    game

@@ -66,15 +66,17 @@ export function describe(terms, t) {
 }
 
 /**
- * wait shows an invitation's link until the friend has come.
+ * wait shows an own invitation's link until the friend has come.
  * @param {HTMLElement} root
  * @param {Page} page
- * @param {import("./types.js").Waiting} waiting
- * @param {import("./types.js").Mine[]} before games that ran when the link was made
+ * @param {{token: string, url: string, terms: Terms}} waiting
+ * @param {() => void} over is called when the invitation is not listed any more and no game has begun yet
  * @returns {() => void} ends it
  */
-export function wait(root, page, waiting, before) {
-	const { t, socket } = page, known = new Set(before.map((g) => g.game));
+function wait(root, page, waiting, over) {
+	const { t, socket } = page;
+	/** @type {Set<string>|undefined} games that ran before */
+	let known;
 	let ended = false;
 	const revoke = async () => {
 		const answer = await socket.send({ t: "uninvite", token: waiting.token });
@@ -82,25 +84,30 @@ export function wait(root, page, waiting, before) {
 		if (["accepted", "not-offered"].includes(answer.code)) page.go("/", true);
 		else note(refusal(answer));
 	};
-	root.className = "waiting";
 	fill(
 		root,
-		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url ?? "", t("invite.link"), t),
+		h("h1", null, t("invite.title")), describe(waiting.terms, t), link(waiting.url, t("invite.link"), t),
 		h("p.muted", { role: "status" }, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), " ", t("invite.waiting")),
 		h("button", { type: "button", data: { act: "withdraw" }, onclick: revoke }, t("invite.revoke")),
 	);
 	const off = socket.on("lobby", (lobby) => {
-		const fresh = lobby.mine?.find((/** @type {import("./types.js").Mine} */ g) => !known.has(g.game));
-		if (fresh && !lobby.waiting?.some((/** @type {import("./types.js").Waiting} */ w) => w.token === waiting.token)) page.go(`/game/${fresh.game}`, true);
+		const mine = /** @type {import("./types.js").Mine[]} */ (lobby.mine ?? []);
+		known ??= new Set(mine.map((g) => g.game));
+		if (lobby.waiting?.some((/** @type {import("./types.js").Waiting} */ w) => w.token === waiting.token)) return;
+		const fresh = mine.find((g) => !known?.has(g.game));
+		if (fresh) page.go(`/game/${fresh.game}`, true);
+		else over();
 	});
+	socket.follow("lobby", { t: "lobby", on: true });
 	return () => {
 		ended = true;
 		off();
+		socket.unfollow("lobby", { t: "lobby", on: false });
 	};
 }
 
 /**
- * open shows an invitation to the friend.
+ * open shows an invitation: to the friend its terms, to who has made it the link.
  * @param {HTMLElement} root
  * @param {Page} page
  * @param {string} token
@@ -110,7 +117,9 @@ export function open(root, page, token) {
 	const { t, socket } = page;
 	/** @type {ReturnType<typeof setTimeout>|undefined} */
 	let later;
-	let closed = false;
+	/** @type {(() => void)|undefined} */
+	let ends; // the waiting of who invites
+	let closed = false, gone = false;
 	const state = h("p", { role: "status" });
 	const button = h("button.main", { type: "button", data: { act: "join" } }, t("invite.join"));
 	button.onclick = async () => {
@@ -130,6 +139,7 @@ export function open(root, page, token) {
 	root.className = "waiting";
 	fill(root, h("span.dots", { "aria-hidden": "true" }, h("i"), h("i"), h("i")), state);
 	const look = async () => {
+		later = undefined;
 		const invitation = await socket.send({ t: "invited", token });
 		if (closed) return;
 		if (invitation.code === "unavailable" || invitation.code === "rate-limited") { // which says nothing of the invitation
@@ -138,15 +148,22 @@ export function open(root, page, token) {
 			return;
 		}
 		put(state, "");
-		if (!invitation.terms) return fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
-		const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${invitation.terms.game}`) : t("start.seat_any");
-		fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, invitation.player), describe(invitation.terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+		const { terms, player, url = "" } = invitation;
+		if (terms && player === page.me?.player) return void (ends ??= wait(root, page, { token, url, terms }, over));
+		gone = !terms;
+		if (!terms) return fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
+		const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${terms.game}`) : t("start.seat_any");
+		fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, player), describe(terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+	};
+	const over = () => {
+		if (!gone) later ??= setTimeout(look, again); // a game that is about to begin comes first
 	};
 	void look();
 	return {
 		close() {
 			closed = true;
 			clearTimeout(later);
+			ends?.();
 		},
 		idle: true,
 	};

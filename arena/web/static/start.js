@@ -295,7 +295,7 @@ class Start {
 					h(g.my_turn ? "span.tag.on" : "span.tag", null, g.my_turn ? (g.left_ms ? t("start.my_turn_left", { time: showTime(g.left_ms, t) }) : t("start.my_turn")) : t("start.their_turn")))),
 				waiting.map((w) => h("li", { data: { waiting: w.invite ?? w.game } },
 					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),
-					w.token && h("button", { type: "button", "data-act": "show-link", onclick: () => this.#waitFor(w) }, t("start.link")),
+					w.token && h("a.button", { href: `/invite/${w.token}`, "data-act": "show-link" }, t("start.link")),
 					w.game && h("a.button", { href: `/game/${w.game}` }, t("start.link")),
 					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.#cancel(w) }, t("page.cancel"))))),
 		);
@@ -345,13 +345,6 @@ class Start {
 		const answer = await this.#ask({ t: "invite", terms, ...(c.seat && { seat: c.seat }) });
 		if (!answer?.token) return;
 		if (this.#closed) note(this.page.t("invite.made"));
-		else await this.#waitFor({ token: answer.token, url: answer.url, terms, expires: answer.expires ?? "" });
-	}
-
-	/** @param {import("./types.js").Waiting} waiting */
-	async #waitFor(waiting) {
-		const { wait } = await import("./invite.js");
-		if (this.#closed) return;
-		this.#ends.push(wait(this.root, this.page, waiting, this.#lobby?.mine ?? []));
+		else this.page.go(`/invite/${answer.token}`);
 	}
 }

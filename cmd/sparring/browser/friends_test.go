@@ -401,6 +401,43 @@ func TestLinkStays(t *testing.T) {
 	}
 }
 
+// TestLinkAddress: the screen with the link for a friend has an address of its own: it is
+// there again after going back and forward and after loading it again, and it says when
+// the link was revoked in another tab. Back from the game leads to the start screen.
+func TestLinkAddress(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	host, friend := newPerson(t, "host", phone, w.at), newPerson(t, "friend", desktop, w.at)
+	shown := visible(`input[data-link]`)
+	goes := func(to int) { eval[any](host.tab, fmt.Sprintf(`void setTimeout(() => history.go(%d))`, to)) }
+	host.setUp(setup{game: "gomoku"})
+	host.tapUntil(act("invite"), shown)
+	link := host.link()
+	for _, to := range []int{-1, 1, 0} {
+		goes(to)
+		if to < 0 {
+			host.see(`[data-waiting] ` + act("show-link"))
+			continue
+		}
+		host.await(shown + ` && location.pathname === ` + quote(link))
+	}
+	other := host.newTab("other")
+	other.open("/")
+	other.tapUntil(`[data-waiting] `+act("withdraw"), `!`+visible(`[data-waiting]`))
+	host.await(`!(` + shown + `) && document.querySelector("main.waiting a.button")`)
+
+	host.setUp(setup{game: "gomoku"})
+	host.tapUntil(act("invite"), shown)
+	friend.open(host.link())
+	friend.tapAway(act("join"))
+	host.shown()
+	goes(-1)
+	host.see(act("play"))
+	if path := host.path(); path != "/" {
+		t.Errorf("back from the game at %s", path)
+	}
+}
+
 // TestTakenBackPosition: whoever looks at the position to which the game goes back, or at
 // one that is taken back, may move there.
 func TestTakenBackPosition(t *testing.T) {
