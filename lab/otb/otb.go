@@ -31,34 +31,34 @@ type Options struct {
 	UCI bool
 }
 
-// News is something that the operator is to know.
-type News struct {
-	N    int // counts all news, from 1
+// Message is something that the operator is to know.
+type Message struct {
+	N    int // counts all messages, from 1
 	At   time.Time
 	Text string
 	// Alert: it wants the operator's attention.
 	Alert bool
 }
 
-// maxNews is how many messages are kept.
-const maxNews = 200
+// maxMessages is how many messages are kept.
+const maxMessages = 200
 
 // Table is a game with what acts in it. Its methods may be called by any goroutine.
 type Table struct {
 	o Options
 
-	mu      sync.Mutex
-	game    *Game
-	store   *store
-	player  *player
-	exports exporter
-	news    []News
-	count   int
-	changed chan struct{}
-	keeper  *timekeeper
-	last    time.Time // of the last tick
-	beat    time.Time // of the last heartbeat
-	closed  bool
+	mu       sync.Mutex
+	game     *Game
+	store    *store
+	player   *player
+	exports  exporter
+	messages []Message
+	count    int
+	changed  chan struct{}
+	keeper   *timekeeper
+	last     time.Time // of the last tick
+	beat     time.Time // of the last heartbeat
+	closed   bool
 
 	spokenKey string // of the position whose moves are spoken
 	spoken    []string
@@ -147,9 +147,9 @@ func (t *Table) alert(format string, args ...any) { t.tell(true, format, args...
 
 func (t *Table) tell(alert bool, format string, args ...any) {
 	t.count++
-	t.news = append(t.news, News{t.count, wall(), fmt.Sprintf(format, args...), alert})
-	if len(t.news) > maxNews {
-		t.news = t.news[1:]
+	t.messages = append(t.messages, Message{t.count, wall(), fmt.Sprintf(format, args...), alert})
+	if len(t.messages) > maxMessages {
+		t.messages = t.messages[1:]
 	}
 	t.signal()
 }
@@ -275,16 +275,16 @@ func (t *Table) made(at time.Time) error {
 
 // View is what a screen shows.
 type View struct {
-	Game   *Game // a copy
-	Phase  Phase
-	Pos    game.Position
-	Now    time.Time
-	Clocks Clocks
-	Prompt string   // what the operator is to do
-	Moves  []string // played, as they are spoken
-	Shown  []string // our move in every notation, the spoken one first, while it is announced
-	News   []News   // the last ones
-	Engine Activity
+	Game     *Game // a copy
+	Phase    Phase
+	Pos      game.Position
+	Now      time.Time
+	Clocks   Clocks
+	Prompt   string    // what the operator is to do
+	Moves    []string  // played, as they are spoken
+	Shown    []string  // our move in every notation, the spoken one first, while it is announced
+	Messages []Message // the last ones
+	Engine   Activity
 	// Unsaved is why the journal is not on the disk; "": it is.
 	Unsaved string
 	Journal string
@@ -317,7 +317,7 @@ func (t *Table) View() View {
 	if t.store.failed != nil {
 		v.Unsaved = t.store.failed.Error()
 	}
-	v.News, v.Moves = slices.Clone(t.news), t.moves()
+	v.Messages, v.Moves = slices.Clone(t.messages), t.moves()
 	v.Prompt = v.prompt()
 	return v
 }

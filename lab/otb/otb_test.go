@@ -62,7 +62,7 @@ func reach(t *testing.T, table *Table, phase Phase) View {
 			return v
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("phase %s is not reached: %s, %s, %v", phase, v.Phase, v.Prompt, v.News)
+			t.Fatalf("phase %s is not reached: %s, %s, %v", phase, v.Phase, v.Prompt, v.Messages)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestCommands(t *testing.T) {
 	}})
 	for _, c := range []struct {
 		line string
-		want string // part of the error, or of the news after "+"
+		want string // part of the error, or of a message after "+"
 		then Phase  // to wait for
 	}{
 		{"h2e2", "not possible now: the clocks have not been started (Enter starts them)", Setup},
@@ -150,8 +150,8 @@ func TestCommands(t *testing.T) {
 			continue // nothing is announced before the operator has said what stands
 		}
 		said := ""
-		for _, n := range v.News {
-			if len(before.News) == 0 || n.N > before.News[len(before.News)-1].N {
+		for _, n := range v.Messages {
+			if len(before.Messages) == 0 || n.N > before.Messages[len(before.Messages)-1].N {
 				said += n.Text + "\n"
 			}
 		}
@@ -202,7 +202,7 @@ func TestExportMeanwhile(t *testing.T) {
 	if err := table.Exported(); err != nil {
 		t.Error(err)
 	}
-	text := fmt.Sprint(table.View().News)
+	text := fmt.Sprint(table.View().Messages)
 	if strings.Count(text, "Written: a file") != 2 || !strings.Contains(text, "The record was not written: no room") {
 		t.Error(text)
 	}
@@ -369,16 +369,16 @@ func TestMachineClockSet(t *testing.T) {
 	table.tick()
 	used(77*time.Second, "asleep")
 	// The engine says that it is ready whenever it is.
-	if v := table.View(); !slices.ContainsFunc(v.News, func(n News) bool { return strings.Contains(n.Text, "stood still for 1:00") }) {
-		t.Errorf("asleep: %+v", v.News)
+	if v := table.View(); !slices.ContainsFunc(v.Messages, func(n Message) bool { return strings.Contains(n.Text, "stood still for 1:00") }) {
+		t.Errorf("asleep: %+v", v.Messages)
 	}
 	m.set -= 24 * time.Hour
 	again()
 	used(77*time.Second, "set back while away")
 	tick(3)
 	used(80*time.Second, "set back while away, and opened again")
-	if v := table.View(); len(v.Game.Away) != 2 || !strings.Contains(v.News[1].Text, "set back by ") {
-		t.Errorf("set back while away: %+v, %+v", v.Game.Away, v.News)
+	if v := table.View(); len(v.Game.Away) != 2 || !strings.Contains(v.Messages[1].Text, "set back by ") {
+		t.Errorf("set back while away: %+v, %+v", v.Game.Away, v.Messages)
 	}
 	m.passes(20 * time.Second)
 	again()

@@ -18,8 +18,8 @@ var ErrInput = errors.New("the input has ended before the game")
 // longestLine is the longest line that Plain reads, in bytes.
 const longestLine = 1 << 20
 
-// Plain shows a table line by line, for a pipe or a terminal without a screen: news as
-// they come, then the clocks and what the operator is to do. It reads the commands of
+// Plain shows a table line by line, for a pipe or a terminal without a screen: messages
+// as they come, then the clocks and what the operator is to do. It reads the commands of
 // Do and three of its own: board draws the board, status repeats the clocks, and wait
 // reads no more until our move is known, for scripts. It ends with the input, with quit
 // or with ctx.
@@ -70,7 +70,7 @@ func Plain(ctx context.Context, t *Table, in io.Reader, out io.Writer) error {
 type plainScreen struct {
 	t       *Table
 	out     io.Writer
-	said    int // news
+	said    int // messages
 	state   string
 	phase   Phase
 	waiting bool
@@ -108,7 +108,7 @@ func (p *plainScreen) read(line string) error {
 // show prints what is new.
 func (p *plainScreen) show() {
 	v := p.t.View()
-	for _, n := range v.News {
+	for _, n := range v.Messages {
 		if n.N > p.said {
 			mark := " "
 			if n.Alert {

@@ -131,7 +131,7 @@ func (p *painter) header(v *otb.View) {
 	}
 }
 
-// bottom draws the last two rows: an answer or the latest news, and the line being
+// bottom draws the last two rows: an answer or the latest message, and the line being
 // typed, with what it means.
 func (p *painter) bottom(m *model) {
 	v := &m.view
@@ -140,8 +140,8 @@ func (p *painter) bottom(m *model) {
 		text, style = "! "+text, p.coloured(style.Reverse(true), color.Red)
 	}
 	if m.message == "" {
-		if n := len(v.News); n > 0 {
-			text, style = v.News[n-1].Text, p.plain().Bold(v.News[n-1].Alert)
+		if n := len(v.Messages); n > 0 {
+			text, style = v.Messages[n-1].Text, p.plain().Bold(v.Messages[n-1].Alert)
 		}
 	}
 	if hint := m.hint(); hint != "" && m.message == "" {
@@ -261,16 +261,16 @@ func (p *painter) engine(m *model, x, y, columns, end int) int {
 	return y + len(lines)
 }
 
-// lists draws the last moves and, below them, the last news.
+// lists draws the last moves and, below them, the last messages.
 func (p *painter) lists(m *model, x, y, columns, end int) {
 	v := &m.view
 	free := end - y
 	if free < 2 {
 		return
 	}
-	news := min(free/3, 6)
+	messages := min(free/3, 6)
 	const half = 17
-	rows := free - news
+	rows := free - messages
 	first := max(len(v.Game.Plies)-2*rows+len(v.Game.Plies)%2-m.back/2*2, 0) / 2 * 2
 	for row := range rows {
 		for i := range 2 {
@@ -281,10 +281,10 @@ func (p *painter) lists(m *model, x, y, columns, end int) {
 		}
 	}
 	y += rows
-	for i := range news {
-		if n := len(v.News) - news + i; n >= 0 {
-			text := v.News[n].At.Local().Format("15:04:05 ") + v.News[n].Text
-			p.put(x, y+i, runewidth.Truncate(text, columns, "…"), p.plain().Bold(v.News[n].Alert).Dim(!v.News[n].Alert))
+	for i := range messages {
+		if n := len(v.Messages) - messages + i; n >= 0 {
+			text := v.Messages[n].At.Local().Format("15:04:05 ") + v.Messages[n].Text
+			p.put(x, y+i, runewidth.Truncate(text, columns, "…"), p.plain().Bold(v.Messages[n].Alert).Dim(!v.Messages[n].Alert))
 		}
 	}
 }

@@ -227,7 +227,7 @@ func (m *model) enter(line string) (leave bool) {
 		}
 		return false
 	}
-	m.back = 0 // the news answer
+	m.back = 0 // the messages answer
 	return false
 }
 
