@@ -33,7 +33,7 @@ func (p *Player) receive(s *Seat, st protocol.State) {
 	if len(st.Moves) < len(s.State.Moves) {
 		s.sent = nil // taken back
 	}
-	s.State, s.Epoch, s.News = st, mine.Epoch, time.Now()
+	s.State, s.Epoch, s.Heard = st, mine.Epoch, time.Now()
 	switch {
 	case st.Status == protocol.Finished:
 		p.drop(s)

@@ -90,7 +90,7 @@ type Seat struct {
 	State   protocol.State // the last one; Seq is 0 before the first
 	Epoch   uint64
 	Since   time.Time // when it was taken
-	News    time.Time // when the last state came
+	Heard   time.Time // when the last state came
 
 	sub     *nats.Subscription
 	sent    *protocol.MoveRequest // under way, or accepted
@@ -290,7 +290,7 @@ func (p *Player) take(g protocol.GameID, hold time.Duration) *Seat {
 		s.until = now.Add(hold)
 		return s
 	}
-	s := &Seat{Game: g, Since: now, News: now, until: now.Add(hold)}
+	s := &Seat{Game: g, Since: now, Heard: now, until: now.Add(hold)}
 	sub, err := p.Game(g, func(st protocol.State) { p.receive(s, st) })
 	if err != nil {
 		return nil // the connection is closed
@@ -328,8 +328,8 @@ func (p *Player) watch() {
 					if h := p.hooks.Expired; h == nil || h(s) {
 						p.drop(s)
 					}
-				case s.Granted && time.Since(s.News) > time.Second:
-					s.News = time.Now()
+				case s.Granted && time.Since(s.Heard) > time.Second:
+					s.Heard = time.Now()
 					if h := p.hooks.Resync; h == nil || h(s) {
 						p.needHello()
 					}
