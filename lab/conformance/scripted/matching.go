@@ -89,12 +89,15 @@ func (p *Platform) withdraw(from protocol.From, m protocol.Withdraw) (ans protoc
 	defer p.mu.Unlock()
 	c := p.challenges[m.Game]
 	switch {
+	case c == nil && p.withdrawn[m.Game] == from.Player: // the same request, again
+		ans.Code = protocol.Duplicate
 	case c == nil:
 		ans.Error = protocol.Refuse(protocol.NotOffered, "no such challenge")
 	case c.by != from.Player:
 		ans.Error = protocol.Refuse(protocol.Denied, "the challenge of another player")
 	default:
 		delete(p.challenges, m.Game)
+		p.withdrawn[m.Game] = c.by
 		c.cancel()
 	}
 	return ans

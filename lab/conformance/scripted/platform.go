@@ -56,6 +56,7 @@ type Platform struct {
 	peers      map[peerID]*Peer
 	challenges map[protocol.GameID]*challenge
 	used       map[challengeID]protocol.GameID
+	withdrawn  map[protocol.GameID]protocol.PlayerID // by whom
 }
 
 // Hooks change what the platform does. Each may be nil.
@@ -113,6 +114,7 @@ func NewPlatform(nc *nats.Conn, cfg Config) (*Platform, error) {
 		monitor: newMonitor(), rng: rand.New(rand.NewPCG(cfg.Seed, 1)),
 		games: make(map[protocol.GameID]*Game), peers: make(map[peerID]*Peer),
 		challenges: make(map[protocol.GameID]*challenge), used: make(map[challengeID]protocol.GameID),
+		withdrawn: make(map[protocol.GameID]protocol.PlayerID),
 	}
 	p.life, p.end = context.WithCancel(context.Background())
 	if err := p.serve(); err != nil {

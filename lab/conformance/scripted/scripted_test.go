@@ -77,3 +77,28 @@ func TestPlatformAndPlayers(t *testing.T) {
 		t.Errorf("outcomes %+v and %+v", ends[0].Outcome, ends[1].Outcome)
 	}
 }
+
+// TestWithdrawAgain: a withdrawal whose answer was lost is confirmed when it comes again,
+// but only to the player whose challenge it was.
+func TestWithdrawAgain(t *testing.T) {
+	p := &Platform{
+		monitor: newMonitor(), challenges: map[protocol.GameID]*challenge{"g1": {by: "ann", cancel: func() {}}},
+		withdrawn: make(map[protocol.GameID]protocol.PlayerID),
+	}
+	ask := func(player protocol.PlayerID, g protocol.GameID) protocol.Code {
+		ans := p.withdraw(protocol.From{Player: player}, protocol.Withdraw{Game: g})
+		if ans.Error != nil {
+			return ans.Error.Code
+		}
+		return ans.Code
+	}
+	for _, c := range []struct {
+		player protocol.PlayerID
+		game   protocol.GameID
+		want   protocol.Code
+	}{{"bob", "g1", protocol.Denied}, {"ann", "g1", ""}, {"ann", "g1", protocol.Duplicate}, {"bob", "g1", protocol.NotOffered}, {"ann", "g2", protocol.NotOffered}} {
+		if got := ask(c.player, c.game); got != c.want {
+			t.Errorf("%s withdraws %s: %q, want %q", c.player, c.game, got, c.want)
+		}
+	}
+}
