@@ -161,8 +161,9 @@ func botDrain(ctx context.Context, r *botRig) (string, error) {
 	}); err != nil {
 		return "", broken("it neither plays on nor gives the seat back")
 	}
-	seen := ""
+	seen, gaveBack := "", false
 	r.Do(func() {
+		gaveBack = left
 		seen = fmt.Sprintf("it played on to %d plies and ended", len(g.Moves))
 		if left {
 			seen = "it gave the seat back and ended"
@@ -172,7 +173,7 @@ func botDrain(ctx context.Context, r *botRig) (string, error) {
 		}
 		r.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
 	})
-	if err != nil && !left {
+	if err != nil && !gaveBack {
 		if gone, _ := r.cfg.Program.Exited(); gone {
 			return "", err
 		}

@@ -84,8 +84,11 @@ func (p *Program) Kill() error {
 
 // Wait waits until the program has ended, and returns its error.
 func (p *Program) Wait(ctx context.Context) error {
+	p.mu.Lock()
+	exited := p.exited
+	p.mu.Unlock()
 	select {
-	case <-p.exited:
+	case <-exited:
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return p.err
@@ -119,10 +122,10 @@ func (p *Program) withExit(err error) error {
 
 // Exited reports whether the program has ended, and with which error.
 func (p *Program) Exited() (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	select {
 	case <-p.exited:
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		return true, p.err
 	default:
 		return false, nil
