@@ -26,6 +26,7 @@ type witness struct {
 	mu     sync.Mutex
 	limits []search.Limits
 	games  int
+	rules  []string // of the games
 	closed bool
 	result search.Result
 	err    error
@@ -45,6 +46,7 @@ func (w *witness) Search(p game.Position, l search.Limits, _ func(search.Info)) 
 // NewGame implements engine.Searcher.
 func (w *witness) NewGame(o engine.GameOptions) (engine.Game, error) {
 	w.games++
+	w.rules = append(w.rules, o.Rules.Name)
 	return witnessed{w, o}, nil
 }
 
@@ -114,6 +116,24 @@ func TestGomocupCrowdedBoards(t *testing.T) {
 		out := ask(t, &witness{}, tt.lines...)
 		if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[1], tt.answer) || lines[2] != "OK" {
 			t.Errorf("%d lines: answered %.300q, want %s", len(tt.lines), out, tt.answer)
+		}
+	}
+}
+
+// TestGomocupWarmUp: before OK the engine searches under the rule of the match, or where
+// that is not known yet, under each that it may be, so that no first move makes tables.
+func TestGomocupWarmUp(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		want  []string
+	}{
+		{[]string{"START 15"}, []string{"gomoku/standard-15", "gomoku/renju-15", "gomoku/freestyle-15"}},
+		{[]string{"INFO rule 4", "START 19"}, []string{"gomoku/renju-19"}},
+		{[]string{"INFO rule 0", "START 15", "INFO rule 1", "RESTART", "START 15"}, []string{"gomoku/freestyle-15", "gomoku/standard-15"}},
+	} {
+		w := &witness{}
+		if out := ask(t, w, tt.lines...); !slices.Equal(w.rules, tt.want) || len(w.limits) != len(tt.want) {
+			t.Errorf("%q: %d searches, in games under %q; want %q\n%s", tt.lines, len(w.limits), w.rules, tt.want, out)
 		}
 	}
 }

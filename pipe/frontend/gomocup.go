@@ -15,8 +15,9 @@ import (
 type gomocupHandler struct {
 	s       *session
 	decoder gomocup.Decoder
-	size    int // of the board, 0 before START
-	rule    int // as sent; its meaning depends on yixin
+	size    int  // of the board, 0 before START
+	rule    int  // as sent; its meaning depends on yixin
+	ruled   bool // the rule was sent
 	yixin   bool
 	time    gomocupTime
 	depth   int
@@ -166,11 +167,33 @@ func (g *gomocupHandler) start(width, height int) error {
 	}
 	g.size = width
 	g.clear()
+	if err := g.warmUp(); err != nil {
+		return err
+	}
+	g.ok()
+	return nil
+}
+
+// warmUp warms the engine up before OK, while no clock runs. Many managers, ours among
+// them, send the rule after that. Until it is known, the engine makes its tables for all
+// usual ones: otherwise the first move would.
+func (g *gomocupHandler) warmUp() error {
+	if !g.ruled {
+		for _, rule := range []gomocup.Rule{gomocup.ExactFive, gomocup.Renju} {
+			rules, err := rule.RuleSet(g.size)
+			if err == nil {
+				err = g.s.set(gomoku.Name, rules, "", nil)
+			}
+			if err != nil {
+				return err
+			}
+			g.s.warmUp()
+		}
+	}
 	if err := g.setUp(); err != nil {
 		return err
 	}
-	g.s.warmUp() // no clock runs before OK
-	g.ok()
+	g.s.warmUp()
 	return nil
 }
 

@@ -133,7 +133,7 @@ func (g *gomocupHandler) info(c gomocup.Command) error {
 	case gomocup.HashSize:
 		setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
 	case gomocup.RuleKey:
-		g.rule = count
+		g.rule, g.ruled = count, true
 		if n < 0 {
 			return fmt.Errorf("INFO rule %d: want a sum of bits", n)
 		}
