@@ -309,10 +309,13 @@ func (t *gomocupDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 func gomocupInfo(t gomocup.Thought) *uci.Info {
 	i := &uci.Info{Depth: t.Depth, SelDepth: t.SelDepth, Line: t.Line, Nodes: t.Nodes, Score: uci.Score{Unit: uci.Centipawns, Value: t.Score}}
 	if t.Mate {
-		i.Score = uci.Score{Unit: uci.Mate, Value: (t.Plies + 1) / 2} // in moves
-		if !t.Won {
-			i.Score.Value = -i.Score.Value
+		moves := (t.Plies + 1) / 2
+		if t.Won {
+			moves = max(moves, 1) // a mate in 0 is one against the side to move
+		} else {
+			moves = -moves
 		}
+		i.Score = uci.Score{Unit: uci.Mate, Value: moves}
 	}
 	if t.Chance != nil {
 		wins := int(math.Round(1000 * *t.Chance))

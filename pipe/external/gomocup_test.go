@@ -42,6 +42,7 @@ func TestGomocupMessages(t *testing.T) {
 		"MESSAGE Depth 9-21 | Eval -M8":   -search.Win + 8,
 		"MESSAGE depth 2 score win in 1":  search.Win - 1,
 		"MESSAGE depth 2 score loss in 0": -search.Win,
+		"MESSAGE Depth 1-1 | Eval +M0":    search.Win - 1,
 	} {
 		_, i := d.parseLine(q, line)
 		if i == nil {
