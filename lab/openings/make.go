@@ -101,7 +101,11 @@ func (m *Maker) Opening(ctx context.Context, n int) (Opening, error) {
 	defer m.mu.Unlock()
 	for failed := 0; len(m.made) <= n; {
 		if failed >= maxTries {
-			return Opening{}, fmt.Errorf("%w among %d tries (%s, %d plies, %g from one half at most)", ErrNone, failed, m.rules[0].Name, m.recipe.Plies, m.recipe.Bound)
+			others := ""
+			if n := len(m.made); n > 0 {
+				others = fmt.Sprintf(" other than the %d found before,", n)
+			}
+			return Opening{}, fmt.Errorf("%w%s among %d tries (%s, %d plies, %g from one half at most)", ErrNone, others, failed, m.rules[0].Name, m.recipe.Plies, m.recipe.Bound)
 		}
 		o, key, ok, err := m.try(ctx)
 		if err != nil {

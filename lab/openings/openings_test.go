@@ -219,6 +219,21 @@ func TestMakerAsksEverybody(t *testing.T) {
 	}
 }
 
+// TestMakerRunsOut: where there are fewer openings than wanted, the error says how many.
+func TestMakerRunsOut(t *testing.T) {
+	even := func(context.Context, game.Position) (float64, error) { return 0.5, nil }
+	m, err := NewMaker([]*game.Rules{rules(t, "xiangqi")}, []Judge{even}, Recipe{Plies: 1, Bound: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Opening(t.Context(), 43); err != nil { // Red has 44 first moves
+		t.Error(err)
+	}
+	if _, err := m.Opening(t.Context(), 44); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "other than the 44 found") {
+		t.Error(err)
+	}
+}
+
 func TestMakersAreChecked(t *testing.T) {
 	g, x := rules(t, "gomoku"), rules(t, "xiangqi")
 	fine := []Judge{func(context.Context, game.Position) (float64, error) { return 0.5, nil }}
