@@ -138,6 +138,19 @@ func TestGomocupWarmUp(t *testing.T) {
 	}
 }
 
+// TestReadyInAnOpening: "isready" has the engine search in an opening procedure, too, whose
+// first stones need no search.
+func TestReadyInAnOpening(t *testing.T) {
+	for _, rules := range []string{"gomoku/freestyle-15+swap2", "gomoku/renju-15+soosyrv-4"} {
+		w := &witness{}
+		out := ask(t, w, "uci", "setoption name Rules value "+rules, "isready", "go nodes 1")
+		plain, _, _ := strings.Cut(rules, "+")
+		if want := []string{plain, rules}; len(w.limits) != 1 || !slices.Equal(w.rules, want) || !said(out, "readyok", "bestmove") {
+			t.Errorf("%d searches in games under %q; want one for isready, and %q\n%s", len(w.limits), w.rules, want, out)
+		}
+	}
+}
+
 // TestClocks: the clocks of a GUI's command reach the engine.
 func TestClocks(t *testing.T) {
 	const second = time.Second

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gomoku"
 )
 
 // handler implements a protocol; see the package documentation. All calls come from
@@ -321,8 +323,14 @@ func (s *session) begin(r engine.Request) {
 
 // warmUp opens the engine for games like the position's and has it search, which
 // allocates its memory. Otherwise the clock of the first move would pay for that.
-// It takes moments, in which no line is read. No search may run.
+// It takes moments, in which no line is read. No search may run. In an opening procedure
+// it searches the position without it, since the first stones need no search.
 func (s *session) warmUp() {
+	pos := s.pos
+	defer func() { s.pos = pos }()
+	if g, ok := pos.(*gomoku.Position); ok && opening.Running(pos) {
+		s.pos = g.Plain()
+	}
 	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search fails too, and says why
