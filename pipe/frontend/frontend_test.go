@@ -151,6 +151,20 @@ func TestReadyInAnOpening(t *testing.T) {
 	}
 }
 
+// TestReadyUnderOtherRules: "isready" has the engine search under rules that were set after
+// the last, once, and never in the course of a game.
+func TestReadyUnderOtherRules(t *testing.T) {
+	w := &witness{}
+	ask(t, w, "uci", "setoption name UCI_Variant value gomoku", "isready", "setoption name Rules value gomoku/renju-15",
+		"isready", "isready", "setoption name Rules value gomoku/freestyle-15", "isready",
+		"setoption name UCI_Variant value xiangqi", "isready", "position startpos", "go nodes 1", "isready",
+		// The third occurrence of the position, after which other rules count.
+		"position startpos moves h3e3 h10g8 e3h3 g8h10 h3e3 h10g8 e3h3 g8h10", "isready", "go nodes 1")
+	if want := []string{"gomoku/freestyle-15", "gomoku/renju-15", "xiangqi/wxf", "xiangqi/wxf"}; !slices.Equal(w.rules, want) || len(w.limits) != 5 {
+		t.Errorf("%d searches in games under %q, want 5 in %q", len(w.limits), w.rules, want)
+	}
+}
+
 // TestClocks: the clocks of a GUI's command reach the engine.
 func TestClocks(t *testing.T) {
 	const second = time.Second

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"sparring/engine"
@@ -70,7 +71,8 @@ type session struct {
 	pos     game.Position // nil if there is none to search
 	pool    *engine.Pool  // nil until the first search with this setup
 	engines map[string]engine.Searcher
-	game    engine.Game // nil until the first search of the game
+	warm    map[string]bool // rule sets, without parameters, under which the engines have searched
+	game    engine.Game     // nil until the first search of the game
 
 	// What the client has set of opening books. The one in use is in setup.
 	ownBook  bool
@@ -223,7 +225,7 @@ func (s *session) closeEngines() {
 	for _, e := range s.engines {
 		e.Close() // the error does not matter
 	}
-	s.pool, s.engines = nil, nil
+	s.pool, s.engines, s.warm = nil, nil, nil
 }
 
 // endGame closes the game if one is open. No search may run.
@@ -339,11 +341,20 @@ func (s *session) warmUp() {
 	s.newGame()
 }
 
-// ready warms an engine that has not searched yet. A search may run.
+// ready warms an engine that has not searched under these rules yet, which may have tables
+// of their own. Many clients ask whether it is ready before they set the rules, and again
+// after that. A search may run.
 func (s *session) ready() {
-	if !s.busy() && s.pos != nil && s.engines[s.pos.Rules().Game] == nil {
+	if !s.busy() && s.pos != nil && !s.warm[plain(s.pos.Rules())] {
 		s.warmUp()
 	}
+}
+
+// plain returns the name of a rule set without what may change in the course of a game: an
+// opening procedure that ends, limits that the client does not observe.
+func plain(r *game.Rules) string {
+	name, _, _ := strings.Cut(r.Name, "+")
+	return name
 }
 
 // ask starts a search of the position in the pool.
@@ -352,12 +363,13 @@ func (s *session) ask(r engine.Request) (*engine.Search, error) {
 		return nil, errNoPosition
 	}
 	if s.pool == nil {
-		s.engines = map[string]engine.Searcher{}
+		s.engines, s.warm = map[string]engine.Searcher{}, map[string]bool{}
 		s.pool = engine.NewPool(s.setup.Threads)
 	}
 	if err := s.open(s.pos.Rules()); err != nil {
 		return nil, err
 	}
+	s.warm[plain(s.pos.Rules())] = true
 	r.Game, r.Position = s.game, s.pos
 	r.Limits.Threads = s.setup.Threads
 	return s.pool.Start(r)
