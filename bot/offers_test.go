@@ -54,14 +54,15 @@ func TestOneBotAgainstTheLevels(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
-		c.Players, c.Levels, c.LevelGames, c.LevelsLadder = nil, 3*levelsPerBot, []string{"amazons"}, true
+		c.Players, c.Levels, c.LevelGames, c.LevelsLadder = nil, 4*levelsPerBot, []string{"amazons"}, true
 	})
 	offer := func(i int, by protocol.Opponent, rated bool) protocol.OfferAnswer {
 		o := offerOf(small(t), protocol.GameID(fmt.Sprintf("g%d-%s", i, by.Player)), game.First)
 		o.Terms.Rated, o.Opponent = rated, &by
 		return p.offer(protocol.OwnPool(LevelPlayer("amazons", 1+i%10)), o)
 	}
-	eve, bob, ann := protocol.Opponent{Player: "eve", Kind: protocol.Bot}, protocol.Opponent{Player: "bob", Kind: protocol.Bot}, protocol.Opponent{Player: "ann", Kind: protocol.Human}
+	eve, bob, ann := protocol.Opponent{Player: "eve", Kind: protocol.Bot}, protocol.Opponent{Player: "bob", Kind: protocol.Bot}, protocol.Opponent{Player: "human-ann", Kind: protocol.Human}
+	mask := protocol.Opponent{Player: "mask", Kind: protocol.Human} // nobody vouches for it
 	for i := range levelsPerBot {
 		if ans := offer(i, eve, true); ans.Answer != protocol.Accept {
 			t.Fatalf("offer %d: %+v", i, ans)
@@ -73,12 +74,23 @@ func TestOneBotAgainstTheLevels(t *testing.T) {
 	if ans := offer(levelsPerBot, eve, false); ans.Answer != protocol.Decline || ans.Reason != protocol.DeclineKind {
 		t.Errorf("a casual game against a bot: %+v, want declined", ans)
 	}
-	for i, o := range []protocol.Opponent{bob, ann} {
-		if ans := offer(i, o, i == 0); ans.Answer != protocol.Accept {
-			t.Errorf("%s: %+v", o.Player, ans)
+	if ans := offer(0, bob, true); ans.Answer != protocol.Accept {
+		t.Errorf("another bot: %+v", ans)
+	}
+	for i := range levelsPerBot + 1 { // the page bounds the games of its people
+		if ans := offer(i, ann, false); ans.Answer != protocol.Accept {
+			t.Errorf("offer %d of a person: %+v", i, ans)
 		}
 	}
-	if n := f.ledger.UsedByLevels(); n != levelsPerBot+2 {
+	for i := range levelsPerBot {
+		if ans := offer(i, mask, false); ans.Answer != protocol.Accept {
+			t.Fatalf("offer %d of somebody who claims to be human: %+v", i, ans)
+		}
+	}
+	if ans := offer(levelsPerBot, mask, false); ans.Answer != protocol.Busy {
+		t.Errorf("one game more of somebody who claims to be human: %+v, want busy", ans)
+	}
+	if n := f.ledger.UsedByLevels(); n != 3*levelsPerBot+2 {
 		t.Errorf("%d games of levels", n)
 	}
 }

@@ -183,7 +183,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 	}
 	need := p.need(human)
 	need.Running = o.Kind == protocol.OfferSeat
-	if need.Level && o.Opponent != nil && !human {
+	if need.Level && o.Opponent != nil && !o.Opponent.Player.Person() { // others can claim to be human
 		need.Bot = o.Opponent.Player
 	}
 	return policy.Refusal{}, p.open(o.Game, &o, need, min(hold, maxHold))

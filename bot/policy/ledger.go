@@ -46,7 +46,8 @@ type Need struct {
 	Human    bool // against a human: may take a slot kept for them
 	Threads  int
 	Level    bool // a game of a level
-	// Bot is the opponent of a level, if that is a bot. "": a person, or not known yet
+	// Bot is the opponent of a level, if that is or may be a bot. "": a person for whom the
+	// platform's gateway acts, or not known yet
 	Bot     protocol.PlayerID
 	Running bool // it has begun, and the process takes or resumes a seat
 }
