@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -287,11 +289,24 @@ func (g *Game) plies(seat game.Seat) int {
 	return 0
 }
 
+// A seat may say chatBurst things at once, and then one in chatPause: a program that used
+// all its requests for that would fill its opponent's screen.
+const (
+	chatBurst = 10
+	chatPause = time.Second
+)
+
 // Chat checks whether a message may be passed on and returns its receiver.
 func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time) (to protocol.PlayerID, ans protocol.ActAnswer) {
 	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, now)
 	if done != nil {
 		return "", *done
+	}
+	if g.chats[seat] == nil {
+		g.chats[seat] = rate.NewLimiter(rate.Every(chatPause), chatBurst)
+	}
+	if !g.chats[seat].AllowN(now, 1) {
+		return "", *g.refuse(now, protocol.RateLimited, "too many messages: wait a moment")
 	}
 	ans = protocol.ActAnswer{}
 	g.recent[seat].keep(req.ID, ans)

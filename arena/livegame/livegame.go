@@ -36,6 +36,7 @@ type Game struct {
 	backPly   [2]int              // 1 + the ply of the seat's last takeback request
 	receipt   *protocol.Receipt   // of the last move
 	recent    [2]requests         // by seat: answers to requests that took effect
+	chats     [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
 	pending   func(now time.Time) // what Commit does
 	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
 }

@@ -676,3 +676,49 @@ func TestEndIsHeldBack(t *testing.T) {
 		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now(), time.Now())), protocol.Over)
 	})
 }
+
+// What a seat says is passed on once, and only so often.
+func TestChatIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "60", false), DefaultPolicy())
+		say := func(seat game.Seat, id string) (protocol.PlayerID, protocol.Code) {
+			p, in := tb.name(seat)
+			to, ans := tb.Chat(p, protocol.ChatRequest{Header: protocol.Header{ID: id}, Instance: in, Epoch: 1, Text: "hello"}, time.Now())
+			return to, tb.done(nil, ans)
+		}
+		flood := func(seat game.Seat) (passed int) {
+			for range 100 {
+				to, code := say(seat, tb.id())
+				if to != "" {
+					passed++
+				}
+				if (to == "") != (code == protocol.RateLimited) {
+					t.Fatalf("answered %s, and passed on to %q", code, to)
+				}
+			}
+			return passed
+		}
+		if n := flood(game.First); n != chatBurst {
+			t.Errorf("%d messages passed on at once", n)
+		}
+		if to, code := say(game.Second, "once"); to != "ann" || code != protocol.Accepted {
+			t.Errorf("the other seat: answered %s, passed on to %q", code, to)
+		}
+		if to, code := say(game.Second, "once"); to != "" || code != protocol.Duplicate {
+			t.Errorf("a repetition: answered %s, passed on to %q", code, to)
+		}
+		time.Sleep(3 * chatPause)
+		if n := flood(game.First); n != 3 {
+			t.Errorf("%d messages passed on after three pauses", n)
+		}
+		p, in := tb.name(game.First)
+		tb.store(tb.Abort("", time.Now()))
+		m, _, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, _ := m.Chat(p, protocol.ChatRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1, Text: "bye"}, time.Now()); to != "bob" {
+			t.Errorf("after the end, with another referee: passed on to %q", to)
+		}
+	})
+}
