@@ -37,6 +37,22 @@ func (p *socketPage) reads(g protocol.GameID, want ...string) {
 	p.until(fmt.Sprintf("the chat %q", want), func() bool { got = p.chat(g); return slices.Equal(got, want) })
 }
 
+// What programs say is shown as what people say: only if it can be shown safely.
+func TestChatOfPrograms(t *testing.T) {
+	t.Parallel()
+	p := &participant{}
+	for i, text := range []string{"well played", "\u202egnp.exe", "z\u0300\u0301\u0302\u0303algo", "\u2800\u2800", "好棋"} {
+		p.notice(protocol.Notice{Kind: protocol.NoticeChat, ID: fmt.Sprint("t", i), Game: "g1", From: "eve", Text: text})
+	}
+	var shown []string
+	for _, n := range p.lines {
+		shown = append(shown, n.Text)
+	}
+	if want := []string{"well played", "好棋"}; !slices.Equal(shown, want) {
+		t.Errorf("shown: %q, want %q", shown, want)
+	}
+}
+
 // TestChatAgain: a page that was away while something was said, by its own person or
 // by the other, is told so when it is back. Spectators are not, and other games have
 // other messages.

@@ -375,7 +375,9 @@ func (p *participant) notice(n protocol.Notice) {
 	case protocol.NoticeReleased:
 		p.released(n.Game)
 	case protocol.NoticeChat:
-		p.tellChat(n)
+		if readable(n.Text) { // a program may say anything
+			p.tellChat(n)
+		}
 		return
 	}
 	p.tell(Notice{T: "notice", Notice: n})
