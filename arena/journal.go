@@ -59,6 +59,7 @@ type journal struct {
 	store   *store
 	game    protocol.GameID
 	last    uint64 // expected last sequence of the subject
+	index   uint64 // of the last entry that this journal knows to be stored; 0: it knows of none
 	retries func() // counts failed attempts
 	// lifetime is how long the server keeps the entries; 0: for ever.
 	lifetime time.Duration
@@ -84,18 +85,18 @@ func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal
 	return &journal{store: s, game: g, last: last, retries: retries}
 }
 
-// append writes the event as the log's next entry. It returns nil when the
-// entry is written, errLost when another arena's entry is there instead, and
+// append writes the event as the log's next entry, and gives it a higher index if one
+// that was given up has its own. It returns nil when the entry is written, errLost when another arena's entry is there instead, and
 // errSpace when the store had no space for it during patience.
 //
 // After any other failure the entry may or may not have been written. The same
 // bytes are sent again with the same expected sequence, so that they are
 // written at most once, until ctx ends.
 func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.Duration) error {
-	data := e.Encode()
-	if j.sending != nil {
-		j.sending(e, data)
+	if e.Index <= j.index {
+		e.Index = j.index + 1
 	}
+	data := j.encode(e)
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space
 	longest := time.Second
@@ -106,14 +107,19 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		began := time.Now()
 		ack, err := j.store.publish(ctx, subject, data, j.last, j.lifetime)
 		if err == nil {
-			j.last, j.doubts = ack.Sequence, nil
+			j.last, j.index, j.doubts = ack.Sequence, e.Index, nil
 			return nil
 		}
 		if conflict(err) {
 			done, err := j.resolve(ctx, data)
-			if done || err != nil {
+			if err != nil {
 				return err
 			}
+			if j.index = e.Index; done {
+				return nil
+			}
+			e.Index++ // the entry in doubt has this one
+			data = j.encode(e)
 			continue
 		}
 		if j.retries != nil {
@@ -139,6 +145,15 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 		case <-time.After(wait):
 		}
 	}
+}
+
+// encode encodes an entry that is about to be sent.
+func (j *journal) encode(e *protocol.Event) []byte {
+	data := e.Encode()
+	if j.sending != nil {
+		j.sending(e, data)
+	}
+	return data
 }
 
 // publish stores an entry behind a sequence of its subject, for a lifetime; 0 is for

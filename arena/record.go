@@ -60,9 +60,15 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protoco
 	if err != nil {
 		return err
 	}
-	// Missing events have the index of the entry that continued the log.
-	events = append(slices.Clone(missing), events...)
-	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Compare(x.Index, y.Index) })
+	// Missing events have the index of the entry that continued the log, or of one of them
+	// that was stored after all.
+	for _, e := range missing {
+		same := func(o protocol.Event) bool { return o.Index == e.Index && o.Kind == e.Kind && o.Time.Equal(e.Time) }
+		if !slices.ContainsFunc(events, same) {
+			events = append(events, e)
+		}
+	}
+	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Or(cmp.Compare(x.Index, y.Index), x.Time.Compare(y.Time)) })
 	rec, err := recordOf(events)
 	if err != nil {
 		return fmt.Errorf("record of game %s: %w", g, err)

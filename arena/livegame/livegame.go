@@ -38,6 +38,7 @@ type Game struct {
 	recent    [2]requests         // by seat: answers to requests that took effect
 	chats     [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
 	pending   func(now time.Time) // what Commit does
+	entry     *protocol.Event     // the uncommitted event
 	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
 }
 
@@ -162,11 +163,11 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	if commit == nil {
 		commit = func(time.Time) {}
 	}
-	g.pending = commit
 	e := &protocol.Event{
 		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
 		Seat: by, Request: request, Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
 	}
+	g.pending, g.entry = commit, e
 	// The clock of this turn starts only once the entry is stored.
 	if (kind == protocol.EventStart || kind == protocol.EventMove || kind == protocol.EventTakeback) && !g.Over() {
 		turn := g.pos.Turn()
@@ -179,12 +180,12 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	return e
 }
 
-// Commit reports that the last event is stored in the log as entry seq, and
-// starts the next clock now. It returns the answer to the request that caused
+// Commit reports that the last event is stored in the log as entry seq, with the index
+// that it has now, and starts the next clock now. It returns the answer to the request that caused
 // the event.
 func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
 	g.seq, g.unkept, g.held = seq, 0, false
-	g.index++
+	g.index = g.entry.Index
 	return g.commit(now)
 }
 
