@@ -204,11 +204,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		screen, shown.screen, shown.without = f.team.screen, f.team.screen, []string{"refused"} // the result says why a move came too late
 	}
 	defer shown.show() // if the start fails
-	log, logFile, err := openLog(f.data, shown, unknown...)
+	log, file, err := openLog(f.data, shown, unknown...)
 	if err != nil {
 		return err
 	}
-	defer logFile.Close()
+	defer file.Close()
 	address, err := f.listen(ctx)
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	if err != nil {
 		return dataError(f.data, "logins of the teams", err)
 	}
-	s.start(srv, f, page, health, logFile.Name(), guest, teams)
+	s.start(srv, f, page, health, file.name, guest, teams)
 	shown.show()
 	if f.team != nil {
 		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
@@ -447,11 +447,11 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 
 // openLog opens the log file in the data directory. Warnings and errors are also
 // written to shown.
-func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logger, file *os.File, err error) {
+func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logger, file *logFile, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return log, nil, dataError(data, "data directory", err)
 	}
-	file, err = os.OpenFile(filepath.Join(data, "sparring.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err = openLogFile(filepath.Join(data, "sparring.log"), maxLog)
 	if err != nil {
 		return log, nil, dataError(data, "log", err)
 	}

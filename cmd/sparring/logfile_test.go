@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A log has a size at most, with the one before it; every entry of the two is whole, and
+// another process goes on behind them.
+func TestLogFileIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "sparring.log")
+	const full = 100
+	entry := func(n int) []byte { return fmt.Appendf(nil, "entry %02d ..........\n", n) } // 20 bytes
+	n := 0
+	for range 3 {
+		l, err := openLogFile(name, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 7 {
+			n++
+			if _, err := l.Write(entry(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want [2][]byte // the file and the one before
+	for i := 1; i <= n; i++ {
+		if len(want[0])+len(entry(i)) > full {
+			want[1], want[0] = want[0], nil
+		}
+		want[0] = append(want[0], entry(i)...)
+	}
+	for i, file := range []string{name, name + ".1"} {
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want[i]) {
+			t.Errorf("%s: %v\n%s, want\n%s", file, err, got, want[i])
+		}
+	}
+	// What can't be renamed is kept and goes on.
+	if err := os.Remove(name + ".1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(name+".1", "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLogFile(name, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	whole := bytes.Clone(want[0])
+	for range 5 {
+		n++
+		if _, err := l.Write(entry(n)); err != nil {
+			t.Fatal(err)
+		}
+		whole = append(whole, entry(n)...)
+	}
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, whole) {
+		t.Errorf("with something in the way: %v\n%s, want\n%s", err, got, whole)
+	}
+}
