@@ -156,6 +156,27 @@ func TestCrosstable(t *testing.T) {
 	}
 }
 
+// TestPlayersWithoutScore: players whose games ended without a result are in no table, and
+// the verdict does not count them; their games are there. If no game has a result, all are.
+func TestPlayersWithoutScore(t *testing.T) {
+	games := pairsOf(elo.Pairs{4: 10})
+	for i := range 3 {
+		games = append(games, gameOf(fmt.Sprintf("open%d", i), "a", fmt.Sprintf("guest%d", i), game.Undecided))
+	}
+	page := pageOf(t, games, Options{Boards: 100})
+	if rows := tableOf(t, page, "standing"); len(rows) != 2 || rows[0][1] != "a" || rows[1][1] != "b" {
+		t.Errorf("standing %q", rows)
+	}
+	for _, text := range []string{"a is better than b", "3 without a result", "guest2"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+	if rows := tableOf(t, pageOf(t, games[20:], Options{Boards: 100}), "standing"); len(rows) != 4 {
+		t.Errorf("without a result: standing %q", rows)
+	}
+}
+
 // TestLossesFromTheRecord: a move loses what its own player saw less at its next move,
 // and the end by the rules is known to both.
 func TestLossesFromTheRecord(t *testing.T) {

@@ -19,7 +19,7 @@ type section struct {
 	games    []*played
 	standing *match.Standing // of those that are decided
 	players  []*player       // as in the standing
-	open     int             // games without a result, or of a player against itself
+	open     int             // games that count for no score, see scores
 	left     int             // games of players that are left out
 }
 
@@ -70,14 +70,18 @@ func newSection(name string, games []*played) (*section, error) {
 	s.standing = match.NewStanding(terms)
 	pairs := pairing{}
 	for _, g := range games {
-		first, second := identity(g.rec.Seats[0]), identity(g.rec.Seats[1])
-		if !kept[first] || !kept[second] {
+		at := [2]int{-1, -1} // not in the table
+		for seat, of := range g.rec.Seats {
+			if i, ok := index[identity(of)]; ok {
+				at[seat] = i
+			}
+		}
+		if scores(g.rec) && min(at[0], at[1]) < 0 {
 			s.left++
 			continue
 		}
-		at := [2]int{index[first], index[second]}
 		s.count(g, at)
-		if !decided(g.rec) || at[0] == at[1] { // a player against itself has no score
+		if !scores(g.rec) {
 			s.open++
 			continue
 		}
@@ -92,16 +96,30 @@ func newSection(name string, games []*played) (*section, error) {
 	return s, nil
 }
 
+// scores reports whether a game counts for a score: it is decided, and not one of a player
+// against itself.
+func scores(r *record.Record) bool {
+	return decided(r) && identity(r.Seats[0]) != identity(r.Seats[1])
+}
+
 // maxPlayers bounds the tables. Those with most games are kept.
 const maxPlayers = 100
 
-// busiest returns the players with most games.
+// busiest returns the players of the tables: those with most games that count. Whoever has
+// none, such as a person who did not begin a game, would only be one more whom nobody is
+// known to be stronger than. If no game counts, those with most games.
 func busiest(games []*played) map[string]bool {
-	n := map[string]int{}
+	n, all := map[string]int{}, map[string]int{}
 	for _, g := range games {
 		for _, seat := range g.rec.Seats {
-			n[identity(seat)]++
+			all[identity(seat)]++
+			if scores(g.rec) {
+				n[identity(seat)]++
+			}
 		}
+	}
+	if len(n) == 0 {
+		n = all
 	}
 	ids := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
 	kept := map[string]bool{}
@@ -111,7 +129,8 @@ func busiest(games []*played) map[string]bool {
 	return kept
 }
 
-// count adds the moves of a game to what is told of its players.
+// count adds the moves of a game to what is told of its players; at are their indices, -1 for
+// one who is not in the table.
 func (s *section) count(g *played, at [2]int) {
 	var clocked [2]bool // the record has what was left; files of other programs may have the time used alone
 	for _, ply := range g.rec.Plies {
@@ -120,7 +139,7 @@ func (s *section) count(g *played, at [2]int) {
 		}
 	}
 	for i, ply := range g.rec.Plies {
-		if ply.Seat > game.Second {
+		if ply.Seat > game.Second || at[ply.Seat] < 0 {
 			continue
 		}
 		p := s.players[at[ply.Seat]]
