@@ -39,16 +39,16 @@ func inTheMiddle(p game.Position) (near []game.Move) {
 // levels were found by `sparring levels calibrate`, changing them until all
 // steps came out about even; configs/levels-gomoku.json has the measurement.
 var levels = [adapter.Levels]adapter.LevelParameters{
-	{Nodes: 80, Notice: 3, Compare: 6, Slip: 9},
-	{Nodes: 350, Notice: 8, Compare: 6, Slip: 1.85},
-	{Nodes: 560, Notice: 13, Compare: 6, Slip: 0.97, Worst: 5.5},
-	{Nodes: 930, Notice: 25, Compare: 6, Slip: 0.51, Worst: 3.1},
-	{Nodes: 1800, Notice: 50, Compare: 6, Slip: 0.195, Worst: 1.3, Careful: true},
-	{Nodes: 3500, Careful: true},
-	{Nodes: 10500, Careful: true},
-	{Nodes: 46000, Careful: true},
-	{Nodes: 220000, Careful: true},
-	{Nodes: 1000000, Careful: true},
+	{Nodes: 80, Notice: 3, Compare: 6, Slip: 6},
+	{Nodes: 350, Notice: 8, Compare: 6, Slip: 3.5},
+	{Nodes: 560, Notice: 13, Compare: 6, Slip: 1.25, Worst: 5.5},
+	{Nodes: 930, Notice: 25, Compare: 6, Slip: 0.64, Worst: 3.1},
+	{Nodes: 1800, Notice: 50, Compare: 6, Slip: 0.325, Worst: 1.3, Careful: true},
+	{Nodes: 2600, Careful: true},
+	{Nodes: 10000, Careful: true},
+	{Nodes: 40000, Careful: true},
+	{Nodes: 300000, Careful: true},
+	{Nodes: 1800000, Careful: true},
 }
 
 // bench has positions from the engine's own play that it calls even, and that no
