@@ -246,8 +246,9 @@ func TestRepetitionAmongTheOpponentsRequests(t *testing.T) {
 		}, now, now))
 	}
 	tb.code(offer(), protocol.Accepted)
-	for range 2 * remembered {
-		if _, ans := tb.Chat("bob", protocol.ChatRequest{Header: protocol.Header{ID: tb.id()}, Instance: "b1", Epoch: 1, Text: "hurry"}, time.Now()); ans.Error != nil {
+	for i := range 2 * remembered {
+		at := time.Now().Add(time.Duration(i) * chatPause)
+		if _, ans := tb.Chat("bob", protocol.ChatRequest{Header: protocol.Header{ID: tb.id()}, Instance: "b1", Epoch: 1, Text: "hurry"}, at); ans.Error != nil {
 			t.Fatal(ans.Error)
 		}
 	}
