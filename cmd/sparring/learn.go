@@ -309,7 +309,7 @@ func progressOfTuning(show *display) func(tune.Progress) {
 		text := fmt.Sprintf("positions: %d of %d games", p.Games, p.OfGames)
 		if p.Passes > 0 {
 			part, of = p.Passes, p.OfPasses
-			text = fmt.Sprintf("fit: %d of %d passes, error %.6f, held out %.6f", p.Passes, p.OfPasses, p.Loss.Learnt, p.Loss.Held)
+			text = fmt.Sprintf("fit: %d of %d passes, error %.6f, held out %s", p.Passes, p.OfPasses, p.Loss.Learnt, heldOut(p.Loss.Held, "%.6f", p.Loss.Held))
 		}
 		if show.live() {
 			if part < of && time.Since(last) < redraw {
@@ -323,6 +323,15 @@ func progressOfTuning(show *display) func(tune.Progress) {
 	}
 }
 
+// heldOut writes how well a fit predicts what was held out of it: "none" where nothing was,
+// as is likely among few games. The loss is 0 only there.
+func heldOut(loss float64, format string, args ...any) string {
+	if loss == 0 {
+		return "none"
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 func printTuning(c *cobra.Command, m *tune.Manifest) {
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "games      %d (digest %s)\n", m.Games, m.GamesDigest)
@@ -331,7 +340,7 @@ func printTuning(c *cobra.Command, m *tune.Manifest) {
 	}
 	fmt.Fprintf(out, "positions  %d\n", m.Positions)
 	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
-	fmt.Fprintf(out, "held out   %.6f before, %.6f after\n", m.Before.Held, m.After.Held)
+	fmt.Fprintf(out, "held out   %s\n", heldOut(m.After.Held, "%.6f before, %.6f after", m.Before.Held, m.After.Held))
 	fmt.Fprintf(out, "scale      a score of %.0f wins 73 %% (the fit used %.0f)\n", m.Scale, m.Plan.Fit.Scale)
 	win, draw, loss := m.Outcomes.Probabilities(0)
 	fmt.Fprintf(out, "at 0       %.0f %% won, %.0f %% drawn, %.0f %% lost\n", 100*win, 100*draw, 100*loss)

@@ -97,7 +97,7 @@ func (f *movesFlags) run(c *cobra.Command, args []string) error {
 		name string
 		tune.Accuracy
 	}{{"learnt", got.Learnt}, {"held out", got.Held}} {
-		fmt.Fprintf(out, "%-10s loss %.4f, first %.1f %%, among five %.1f %%\n", a.name, a.Loss, 100*a.First, 100*a.Top5)
+		fmt.Fprintf(out, "%-10s %s\n", a.name, heldOut(a.Loss, "loss %.4f, first %.1f %%, among five %.1f %%", a.Loss, 100*a.First, 100*a.Top5))
 	}
 	fmt.Fprintf(out, "weights    %d\n", len(got.Weights))
 	return got.Write(f.out)

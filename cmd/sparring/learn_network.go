@@ -148,13 +148,13 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 	var pace *pace
 	return f.plan.Run(c.Context(), positions, start, engine.Build(), func(p lookups.Progress) {
 		if pace == nil {
-			fmt.Fprintf(out, "linear     error %.5f, held out %.5f\n", p.Linear.Learnt, p.Linear.Held)
+			fmt.Fprintf(out, "linear     error %.5f, held out %s\n", p.Linear.Learnt, heldOut(p.Linear.Held, "%.5f", p.Linear.Held))
 			pace = newPace(show, p.Of*f.plan.Passes)
 		}
 		done := (p.Pass-1)*p.Of + p.Done
 		if p.Loss != nil {
 			show.clear()
-			fmt.Fprintf(out, "pass %-5d error %.5f, held out %.5f\n", p.Pass, p.Loss.Learnt, p.Loss.Held)
+			fmt.Fprintf(out, "pass %-5d error %.5f, held out %s\n", p.Pass, p.Loss.Learnt, heldOut(p.Loss.Held, "%.5f", p.Loss.Held))
 		} else if pace.due(done) {
 			show.game("network", fmt.Sprintf("pass %d of %d: %d of %d positions, %s", p.Pass, f.plan.Passes, p.Done, p.Of, timeLeft(begin, done, p.Of*f.plan.Passes)))
 		}
