@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -133,5 +134,20 @@ func TestSelfPlayInUse(t *testing.T) {
 	code := run([]string{"book", "selfplay", "--game", "gomoku", "--games", "1", "--nodes", "1", "--out", path}, strings.NewReader(""), &out, &errs)
 	if code != exitFailed || !strings.Contains(errs.String(), "another process writes to this file") {
 		t.Errorf("code %d, %s", code, &errs)
+	}
+}
+
+// TestSelfPlayOfOtherSettings: the same command would never go on with a file of other
+// settings, which its exit code says.
+func TestSelfPlayOfOtherSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	for i, want := range []int{exitOK, exitUsage} {
+		nodes := fmt.Sprint(i + 1)
+		var errs bytes.Buffer
+		code := run([]string{"book", "selfplay", "--game", "gomoku", "--games", "1", "--nodes", nodes, "--plies", "1", "--out", path},
+			strings.NewReader(""), io.Discard, &errs)
+		if code != want {
+			t.Errorf("%s nodes: code %d, want %d: %s", nodes, code, want, &errs)
+		}
 	}
 }

@@ -149,7 +149,7 @@ func (f *selfPlayFlags) open(done map[string]bool) (*journal.File, error) {
 			return err
 		}
 		if r.Event != f.terms() {
-			return fmt.Errorf("game %s was played with different settings: %q, now %q", r.ID, r.Event, f.terms())
+			return usagef("game %s was played with different settings: %q, now %q", r.ID, r.Event, f.terms())
 		}
 		done[r.ID] = true
 		return nil
