@@ -169,7 +169,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		life, p.end = context.WithCancel(alive)
 		wg.Go(func() { p.run(life) })
 		wg.Go(func() { p.repair(life, cmp.Or(b.deps.RetryEngines, retryEngines)) })
-		if b.cfg.Match.On {
+		if b.cfg.Match.On && p.profile().level == 0 { // levels are there to be asked
 			wg.Go(func() { p.matchmake(life) })
 		}
 	}

@@ -321,3 +321,25 @@ func TestChallengeEndsBeforeItsAnswer(t *testing.T) {
 	})
 	p.seen("another challenge", func() bool { return len(p.asked) >= 2 })
 }
+
+// The levels look for no opponents, also where the other players of the process do.
+func TestLevelsDoNotChallenge(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Levels, c.LevelGames = 20, []string{"amazons"}
+		c.Match.On, c.Match.Interval, c.Match.Longest = true, 20*time.Millisecond, 40*time.Millisecond
+		c.Match.Rules = "amazons/6x6"
+	})
+	for n := range 10 { // as often as each level would have
+		p.seen("a challenge", func() bool { return len(p.asked) > n })
+		p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: protocol.GameID(fmt.Sprint("challenge", n+1))})
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, by := range p.askers {
+		if by != hare {
+			t.Fatalf("%s sent a challenge", by)
+		}
+	}
+}

@@ -37,7 +37,8 @@ type platform struct {
 	limited   int // leaves that are still to be refused, by the player's limits
 	deaf      int // heartbeats that are still to be refused as malformed
 	asked     []protocol.ChallengeRequest
-	hasty     bool // the first challenge ends before it is answered
+	askers    []protocol.PlayerID // who sent them
+	hasty     bool                // the first challenge ends before it is answered
 
 	// Hooks, set before the game starts; all run under mu.
 	tell func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) // instead of sending
@@ -157,7 +158,7 @@ func (p *platform) serve() {
 		Challenge: func(from protocol.From, m protocol.ChallengeRequest) protocol.ChallengeAnswer {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.asked = append(p.asked, m)
+			p.asked, p.askers = append(p.asked, m), append(p.askers, from.Player)
 			if p.hasty && len(p.asked) == 1 {
 				p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeExpired, Game: "challenge1"})
 			}

@@ -14,7 +14,7 @@ import (
 
 // Matchmaking configures a bot's own challenges.
 type Matchmaking struct {
-	On       bool          `default:"false" desc:"send challenges while slots are free"`
+	On       bool          `default:"false" desc:"send challenges while slots are free, for all players but the levels"`
 	Pool     protocol.Pool `desc:"pool that is challenged; empty: game.speed, such as xiangqi.blitz"`
 	Clock    clock.Spec    `default:"60+1" desc:"clock of the challenges"`
 	Rules    string        `desc:"rule set of the challenges; empty: the default one of the player's first game"`
