@@ -341,6 +341,15 @@ func TestLogOfWithdrawnChallengeExpires(t *testing.T) {
 	if _, err := a.store.js.CreateStream(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
+	// Without the setting, as after a backup was restored, it is kept for ever.
+	j := a.store.journal("kept", 0, func() {})
+	j.lifetime = time.Second
+	within, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := j.append(within, livegame.ChallengeClosed(protocol.Challenge{Game: "kept", Terms: small(t, "60")}, protocol.ReasonWithdrawn, "", time.Now()), 0); err != nil {
+		t.Fatal(err)
+	}
+
 	a = open()
 	ch := protocol.Challenge{V: protocol.Version, Game: "closed", Terms: small(t, "60"), Created: time.Now(), Expires: time.Now().Add(time.Hour)}
 	ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
@@ -357,7 +366,7 @@ func TestLogOfWithdrawnChallengeExpires(t *testing.T) {
 	if got := msg.Header.Get(jetstream.MsgTTLHeader); got != protocol.LongestChallenge.String() {
 		t.Errorf("kept for %q", got)
 	}
-	j := a.store.journal("soon", 0, func() {})
+	j = a.store.journal("soon", 0, func() {})
 	j.lifetime = time.Second
 	ch.Game = "soon"
 	if err := j.append(t.Context(), livegame.ChallengeClosed(ch, protocol.ReasonWithdrawn, "", time.Now()), 0); err != nil {

@@ -41,6 +41,15 @@ const (
 	codeNoStore     = 10049 // the files of a new stream can't be written
 )
 
+// codeNoLifetimes is JetStream's code for an entry with a lifetime in a stream whose
+// settings do not have it, such as one that was restored from an old backup while arenas run.
+const codeNoLifetimes = 10166
+
+func withoutLifetimes(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == codeNoLifetimes
+}
+
 // JetStream's codes of a cluster that has no leader, or too few servers, at the moment.
 var codesUnsettled = []jetstream.ErrorCode{10004, 10005, 10008, 10009, 10118}
 
@@ -120,6 +129,10 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 			}
 			e.Index++ // the entry in doubt has this one
 			data = j.encode(e)
+			continue
+		}
+		if withoutLifetimes(err) {
+			j.lifetime = 0
 			continue
 		}
 		if j.retries != nil {
