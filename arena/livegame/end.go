@@ -212,12 +212,14 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 }
 
 // turnBy returns when the seat to act has abandoned a game whose clock never ends
-// it; zero if never. Otherwise such a game could run for ever.
+// it; zero if never. Otherwise such a game could run for ever. Unlike the other limits it
+// does not begin anew when the referee changes: a platform that is upgraded every week
+// would never end the game.
 func (g *Game) turnBy() time.Time {
-	if g.limits.turn == 0 || !g.Started() || !g.resumeBy.IsZero() {
+	if g.limits.turn == 0 || !g.Started() && g.limits.firstMove < g.limits.turn || !g.resumeBy.IsZero() {
 		return time.Time{}
 	}
-	return g.turnSince.Add(g.limits.turn)
+	return g.clock.TurnEnds(g.limits.turn)
 }
 
 // Expire performs what is due at a moment. It returns nil if nothing is due, or
@@ -238,7 +240,7 @@ func (g *Game) Expire(now time.Time) *protocol.Event {
 		return nil
 	}
 	turn := g.pos.Turn()
-	if by := g.turnBy(); !by.IsZero() && !now.Before(by) {
+	if by := g.turnBy(); g.Started() && !by.IsZero() && !now.Before(by) {
 		e, _ := g.end(g.abandoned(turn), &turn, "", now, "no move in two weeks", nil)
 		return e
 	}

@@ -99,6 +99,10 @@ func (k *gameClock) Flag() (at time.Time, ok bool) {
 	return k.since.Add(left), true
 }
 
+// TurnEnds returns when the seat whose clock runs will have been charged this much for its
+// turn.
+func (k *gameClock) TurnEnds(limit time.Duration) time.Time { return k.since.Add(limit - k.spent) }
+
 // Clocks returns both clocks at a moment.
 func (k *gameClock) Clocks(at time.Time) protocol.Clocks {
 	now := *k

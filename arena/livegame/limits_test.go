@@ -213,6 +213,45 @@ func TestUnlimitedGameIsAbandoned(t *testing.T) {
 	}
 }
 
+// The two weeks of a game without a limit on the clock are not begun anew by upgrades of
+// the platform.
+func TestUnlimitedGameIsAbandonedOverUpgrades(t *testing.T) {
+	for _, c := range []struct {
+		moves int
+		kind  protocol.Kind
+		want  game.Outcome
+	}{
+		{2, protocol.Human, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonAbandoned}},
+		{2, protocol.Bot, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonAbandoned}},
+		{0, protocol.Human, game.Outcome{Reason: protocol.ReasonNoStart}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), c.kind, c.kind)
+			for range c.moves {
+				tb.code(tb.play(), protocol.Accepted)
+			}
+			began := time.Now()
+			for range 4 {
+				tb.run(clock.Longest / 4)
+				if tb.Over() {
+					break
+				}
+				tb.store(tb.Halt("the platform pauses", time.Now()))
+				m, e, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				tb.Game = m
+				tb.store(e)
+			}
+			tb.run(time.Hour)
+			if got := tb.snap.Outcome; got != c.want || time.Since(began) < clock.Longest {
+				t.Errorf("%d moves of a %s: %+v after %v, want %+v", c.moves, c.kind, got, time.Since(began), c.want)
+			}
+		})
+	}
+}
+
 // Some rule sets have no end. A game that has as many plies as messages can name is void:
 // the next move would be refused as malformed, and its player lose on time.
 func TestLongestGame(t *testing.T) {
