@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +35,9 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 	if info.IsDir() {
 		if in := recordsDir(path); isDir(in) {
 			path = in
+		}
+		if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, isRecords) {
+			return nil, fmt.Errorf("%s: no file of this folder has records (*.jsonl); of other programs' files give each, as in %s", path, filepath.Join(path, "*"))
 		}
 		return record.All(path), nil
 	}
@@ -69,6 +74,11 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 			}
 		}
 	}, nil
+}
+
+// isRecords reports whether a file of a folder of records is one, which its name says.
+func isRecords(e fs.DirEntry) bool {
+	return strings.HasSuffix(e.Name(), ".jsonl") || strings.HasSuffix(e.Name(), ".jsonl.zst")
 }
 
 // standardInput returns the standard input of a command. Reading it ends with the context of

@@ -122,6 +122,28 @@ func TestGamesFromAPipe(t *testing.T) {
 	}
 }
 
+// TestFolderOfOtherFiles: a folder in which no file has records, as one of exported games, is
+// refused, not read as one without games. One in which nothing was written yet has none.
+func TestFolderOfOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"exported", "empty", "data/records", "data/table", "packed"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"exported/a.sgf", "exported/b.pgn", "packed/a.jsonl.zst"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, refused := range map[string]bool{"exported": true, "empty": false, "data": false, "packed": false} {
+		_, err := gamesIn(filepath.Join(dir, name), format.ReadOptions{})
+		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "of other programs' files give each") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestOneFileForTwoFlags: no command writes two things to one file, of which the second
 // replaces the first: an evening of searches, or half of an experiment.
 func TestOneFileForTwoFlags(t *testing.T) {
