@@ -198,7 +198,7 @@ class Start {
 				h("select", { name: key, onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.value }) },
 					values.map((v) => h("option", { value: v, selected: v === /** @type {any} */ (c)[key] }, name(v)))));
 		const check = (/** @type {"rated"|"strict"} */ key) =>
-			h("label.check", null, h("input", { type: "checkbox", name: key, checked: c[key], onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.checked, ...(e.target.checked && key === "rated" ? { position: "" } : {}) }) }),
+			h("label.check", null, h("input", { type: "checkbox", name: key, checked: c[key], onchange: (/** @type {any} */ e) => this.#set({ [key]: e.target.checked, ...(e.target.checked && key === "rated" && c.position && { position: "", seat: "" }) }) }),
 				h("span", null, t(`start.${key}`), h("small", null, t(`start.${key}_about`))));
 		fill(
 			this.more,
@@ -222,7 +222,7 @@ class Start {
 			list.append(...all.map((x) => h("option", { value: x.name, selected: x.position === this.#choice.position }, t(`handicap.${x.name}`))));
 			list.onchange = () => {
 				const chosen = all.find((x) => x.name === list.value);
-				this.#set(chosen ? { position: chosen.position, seat: chosen.weaker } : { position: "" });
+				this.#set(chosen ? { position: chosen.position, seat: chosen.weaker } : { position: "", seat: "" });
 			};
 		});
 		return field;

@@ -62,7 +62,7 @@ export function choice(game) {
 		if (typeof last[key] === typeof usual[key]) /** @type {any} */ (usual)[key] = last[key];
 	}
 	if (!games[game].includes(usual.rules)) usual.rules = games[game][0];
-	return { ...usual, position: "" };
+	return { ...usual, position: "", ...(last.position && { seat: "" }) }; // the seat of a handicap goes with it
 }
 
 /** @param {GameName} game @param {Choice} c */

@@ -123,6 +123,30 @@ func hidden(selectors ...string) string {
 	}).map(e => e.outerHTML).join(" ")`, quote(strings.Join(selectors, ", ")))
 }
 
+// TestSeatOfHandicap: the seat that a handicap has chosen is chosen no more without it.
+func TestSeatOfHandicap(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	for what, end := range map[string]func(){
+		"without the handicap": func() { p.set(`select[name="handicap"]`, "") },
+		"in a rated game":      func() { eval[any](p.tab, `void document.querySelector('input[name="rated"]').click()`) },
+		"on the next visit": func() {
+			p.open("/")
+			p.connected()
+		},
+	} {
+		p.setUp(setup{game: "xiangqi", handicap: "horse"})
+		p.await(`document.querySelector('select[name="seat"]').value === "second"`)
+		end()
+		p.await(`document.querySelector('select[name="seat"]')`)
+		if seat := eval[string](p.tab, `document.querySelector('select[name="seat"]').value`); seat != "" {
+			t.Errorf("%s: seat %q", what, seat)
+		}
+		eval[any](p.tab, `localStorage.clear()`)
+	}
+}
+
 // TestCasualGames: a handicap, a game from a position whose last move would lose by
 // repetition, and moves taken back: in play, and the one that ended the game.
 func TestCasualGames(t *testing.T) {
