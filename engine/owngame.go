@@ -44,6 +44,11 @@ func (g *ownGame) Search(p game.Position, l search.Limits, report func(search.In
 	if err := Searchable(p, l); err != nil {
 		return nil, err
 	}
+	if first := g.engine.adapter.First; first != nil && l.Moves == nil && l.MultiPV <= 1 {
+		if m := first(p); m != game.NoMove {
+			l.Moves = []game.Move{m}
+		}
+	}
 	if g.engine.adapter.SelfLoss {
 		if err := dropLosing(p, &l); err != nil {
 			return nil, err

@@ -102,3 +102,40 @@ func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
 		t.Error("every seed gives the same stones")
 	}
 }
+
+// TestFirstStone: the first stone is in the middle, however long the search and whatever the
+// rules, unless other moves are asked for.
+func TestFirstStone(t *testing.T) {
+	for _, set := range []string{"gomoku/freestyle-15", "gomoku/standard-15", "gomoku/renju-15", "gomoku/caro-20"} {
+		rules, err := catalog.Rules(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rules.New("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const corner = "a1"
+		other, err := p.Parse(corner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		middle := "h8"
+		if set == "gomoku/caro-20" {
+			middle = "k11"
+		}
+		g := newGame(t, "gomoku", GameOptions{})
+		for _, tt := range []struct {
+			limits search.Limits
+			want   string
+		}{{search.Limits{Nodes: 20_000}, middle}, {search.Limits{Nodes: 1000, Moves: []game.Move{other}}, corner}} {
+			run, err := g.Search(p, tt.limits, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := run.Wait(); p.Format(r.Move) != tt.want || r.Score < -search.WinBound {
+				t.Errorf("%s: %s with a score of %d, want %s", set, p.Format(r.Move), r.Score, tt.want)
+			}
+		}
+	}
+}

@@ -24,6 +24,9 @@ type Adapter struct {
 	// SelfLoss: a player's own move may lose the game at once (by repetition, by
 	// a forbidden move), so every move is checked by the rules before a search.
 	SelfLoss bool
+	// First returns a move that is as good as any, where that is known without a search,
+	// or NoMove; nil if the game has none. A search of one line considers it alone.
+	First func(p game.Position) game.Move
 	// Search is the search that plays the game unless another is asked for, as
 	// engine.Options.Search names it; "" is alpha-beta.
 	Search string

@@ -14,6 +14,7 @@ func Adapter() adapter.Adapter {
 		Params:      Params,
 		Length:      60,
 		SelfLoss:    true,
+		First:       firstStone,
 		Evaluations: append(wangEvaluations(), codesAlone()),
 		Bench:       bench,
 		Openings:    adapter.Openings{Plies: 4, Bound: 0.1, Moves: inTheMiddle},
@@ -21,6 +22,16 @@ func Adapter() adapter.Adapter {
 		Beginner:    lengthening,
 		Kind:        kind,
 	}
+}
+
+// firstStone is the middle of an empty board. The evaluation comes from positions with
+// stones: on an empty board it prefers the edge under some rules.
+func firstStone(p game.Position) game.Move {
+	b := p.(*gomoku.Position).Board()
+	if b.Stones() > 0 {
+		return game.NoMove
+	}
+	return gomoku.StoneMove(b.Point(b.Size/2, b.Size/2))
 }
 
 // inTheMiddle lists the moves that random openings choose from. A stone far
