@@ -144,8 +144,9 @@ func TestSlotsKeptForPeople(t *testing.T) {
 }
 
 // The levels of a bot process have slots of their own: that these are free says nothing of
-// those of its other players, two of whom need two.
-func TestLevelsHaveSlotsOfTheirOwn(t *testing.T) {
+// those of its other players, two of whom need two. How many games a player takes itself says
+// nothing of its process's either.
+func TestSlotsOfAProcess(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	p := &pairer{a: &Arena{cfg: pairingConfig(), presence: newPresence(time.Minute)}}
@@ -154,15 +155,16 @@ func TestLevelsHaveSlotsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.a.index = newGameIndex(subjects, time.Second, zerolog.Nop(), func() {})
-	join := func(id protocol.PlayerID, slots, free int, heard time.Time) presentInstance {
+	join := func(id protocol.PlayerID, slots, free, together int, heard time.Time) presentInstance {
 		from := protocol.From{Player: id, Arrived: heard}
 		p.a.presence.hello(from, protocol.Hello{Header: header(), Instance: "one", Secret: "s", Kind: protocol.Bot, Slots: slots, Games: []protocol.Capability{{Game: "gomoku"}}})
-		p.a.presence.alive(from, protocol.Alive{Header: header(), Instance: "one", Free: free})
+		p.a.presence.alive(from, protocol.Alive{Header: header(), Instance: "one", Free: free, FreeTogether: &together})
 		return p.a.presence.all(now)[id][0]
 	}
 	one := func(in presentInstance) *free { return &free{kind: protocol.Bot, instances: []presentInstance{in}} }
-	hare, tortoise := one(join("hare", 8, 1, now.Add(-time.Second))), one(join("tortoise", 8, 1, now.Add(-time.Second)))
-	level := one(join("level", 200, 200, now))
+	hare, tortoise := one(join("hare", 8, 1, 1, now.Add(-time.Second))), one(join("tortoise", 8, 1, 1, now.Add(-time.Second)))
+	level := one(join("level", 200, 200, 200, now))
+	fox, owl := one(join("fox", 1, 1, 3, now)), one(join("owl", 1, 1, 3, now))
 	room := p.room(p.a.presence.all(now), now)
 	terms := protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15"}
 	bot := protocol.Opponent{Kind: protocol.Bot}
@@ -171,5 +173,8 @@ func TestLevelsHaveSlotsOfTheirOwn(t *testing.T) {
 	}
 	if !fit(terms, hare, level, bot, bot, room) {
 		t.Error("a player with a slot is not paired with a level of its process")
+	}
+	if !fit(terms, fox, owl, bot, bot, room) {
+		t.Error("two players that take one game each are not paired, of a process with three slots")
 	}
 }

@@ -50,7 +50,7 @@ func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.
 	for _, instances := range present {
 		for _, in := range instances {
 			if key := slotPoolOf(in.hello); in.seen.After(seen[key]) {
-				seen[key], room[key] = in.seen, in.free
+				seen[key], room[key] = in.seen, in.pool
 			}
 		}
 	}

@@ -29,6 +29,7 @@ type instance struct {
 	seen    time.Time
 	greeted time.Time         // when it said hello last
 	free    freeSlots         // that it reports
+	pool    freeSlots         // of all players that have the slots together, as it reports
 	games   []protocol.GameID // that it reports as played
 	gave    []protocol.GameID // whose seats it has given back
 	left    bool              // it gives back all seats and gets no new ones
@@ -111,7 +112,9 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) {
 	if in == nil || in.hello != nil && in.hello.ID == m.ID {
 		return // too many, or a repetition, which must not undo what the instance said since
 	}
-	in.hello, in.greeted, in.free, in.left, in.gave = &m, from.Arrived, freeSlots{m.Slots, m.Slots}, false, nil
+	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, false, nil
+	in.free = freeSlots{m.Slots, m.Slots}
+	in.pool = in.free
 	close(p.greeted)
 	p.greeted = make(chan struct{})
 }
@@ -138,6 +141,8 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	defer p.mu.Unlock()
 	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
 		in.games, in.free = m.Games, freeSlots{m.Free, m.FreeFor(protocol.Bot)}
+		others := m.Together() - m.Free // that the player does not take
+		in.pool = freeSlots{in.free.all + others, in.free.bots + others}
 	}
 }
 
@@ -295,6 +300,7 @@ type presentInstance struct {
 	hello *protocol.Hello
 	seen  time.Time // its last heartbeat, which named
 	free  freeSlots
+	pool  freeSlots
 	games []protocol.GameID // and running games
 }
 
@@ -306,7 +312,7 @@ func (p *presence) all(now time.Time) map[protocol.PlayerID][]presentInstance {
 	for player, instances := range p.players {
 		for _, in := range instances {
 			if p.isPresent(in, now) {
-				all[player] = append(all[player], presentInstance{in.hello, in.seen, in.free, in.games})
+				all[player] = append(all[player], presentInstance{in.hello, in.seen, in.free, in.pool, in.games})
 			}
 		}
 	}

@@ -217,6 +217,19 @@ func TestSlotsForHumans(t *testing.T) {
 	}
 }
 
+// A player that takes one game at a time says that its process has room for more.
+func TestSlotsOfTheProcess(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Slots = 3
+		c.Profiles = profiles(t, `{"player": "amazons-hare", "games": ["amazons"], "slots": 1}`)
+	})
+	p.seen("a heartbeat that says what the process has room for", func() bool {
+		return p.alive.Free == 1 && p.alive.FreeTogether != nil && *p.alive.FreeTogether == 3
+	})
+}
+
 func TestGrantOfAnotherMatchIsGivenBack(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))

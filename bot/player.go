@@ -331,6 +331,13 @@ func (p *player) need(human bool) policy.Need {
 	return policy.Need{Player: p.profile().Player, MaxGames: p.maxGames(), Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
 }
 
+// unlimited is the need of a player that has no limit of its own.
+func (p *player) unlimited() policy.Need {
+	need := p.need(true)
+	need.MaxGames = 0
+	return need
+}
+
 // maxGames is the player's own limit of games at once, whatever slots are free: a
 // heartbeat that named more would be refused, and all its seats be given away.
 func (p *player) maxGames() int {
@@ -427,6 +434,9 @@ func (p *player) alive(ctx context.Context, c *protocol.Client) (protocol.AliveA
 		m.Free = min(p.bot.ledger.Free(p.need(true)), protocol.MaxSlots)
 		if bots := p.bot.ledger.Free(p.need(false)); bots < m.Free {
 			m.FreeForBots = &bots // the others are kept for people
+		}
+		if together := min(p.bot.ledger.Free(p.unlimited()), protocol.MaxSlots); together > m.Free {
+			m.FreeTogether = &together
 		}
 	}
 	return c.Alive(ctx, m)

@@ -220,14 +220,25 @@ type Alive struct {
 	Free     int        `json:"free"` // free slots
 	// FreeForBots is how many of the free slots are for games against bots: the others are
 	// kept for people. Absent: all are.
-	FreeForBots *int     `json:"free_for_bots,omitempty"`
-	Games       []GameID `json:"games,omitempty"` // games that it plays for this player
+	FreeForBots *int `json:"free_for_bots,omitempty"`
+	// FreeTogether is how many games the players that have the slots together can begin,
+	// where the player itself takes fewer. Absent: as many as Free.
+	FreeTogether *int     `json:"free_together,omitempty"`
+	Games        []GameID `json:"games,omitempty"` // games that it plays for this player
 }
 
 // FreeFor returns the free slots for games against players of a kind.
 func (m *Alive) FreeFor(k Kind) int {
 	if k == Bot && m.FreeForBots != nil {
 		return min(m.Free, *m.FreeForBots)
+	}
+	return m.Free
+}
+
+// Together returns the free slots of all players that have them together.
+func (m *Alive) Together() int {
+	if m.FreeTogether != nil {
+		return max(m.Free, *m.FreeTogether)
 	}
 	return m.Free
 }
