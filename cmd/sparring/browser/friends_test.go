@@ -247,7 +247,7 @@ func TestChat(t *testing.T) {
 	f.ann.tap(act("review"))
 	f.ann.see(`[data-review]`)
 	f.bob.tap(act("rematch"))
-	f.ann.see(`[data-note]`)
+	f.ann.await(`noted(/rematch/)`)
 	f.ann.tap(act("review-close"))
 	f.bob.tap(act("rematch-decline")) // withdraws it
 	f.bob.await(`!document.querySelector('[data-act="rematch-decline"]')`)
@@ -478,10 +478,10 @@ func TestDeclined(t *testing.T) {
 	f.bob.tap(act("yes-draw"))
 	f.ann.await(`!document.querySelector(".sheet.open")`)
 	f.ann.tap(act("draw-decline"))
-	f.bob.await(`/declined/.test(document.querySelector("[data-note]")?.textContent)`)
+	f.bob.await(`noted(/declined/)`)
 	f.bob.tap(act("takeback"))
 	f.ann.tap(act("takeback-decline"))
-	f.bob.await(`/declined to undo/.test(document.querySelector("[data-note]")?.textContent)`)
+	f.bob.await(`noted(/declined to undo/)`)
 
 	f.play(f.ann, "i8")
 	f.play(f.bob, "i9")

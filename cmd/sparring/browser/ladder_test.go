@@ -171,7 +171,7 @@ func TestLadder(t *testing.T) {
 	eval[any](ann.tab, `void (sessionStorage.ladder = JSON.stringify({alive: Date.now() - 180e3, since: new Date(Date.now() - 300e3).toISOString(),
 		terms: {game: "gomoku", rules: "gomoku/freestyle-15", clock: "1800+20", rated: true}}))`)
 	ann.open("/") // after three minutes
-	ann.await(`/left the ladder/.test(document.querySelector("[data-note]")?.textContent)`)
+	ann.await(`noted(/left the ladder/)`)
 	ann.see(act("ladder"))
 }
 

@@ -317,9 +317,9 @@ func (p *tab) heard(text string) {
 // unavailable is what the page says when something could not be done.
 const unavailable = "The server can't do that right now. Try again in a moment."
 
-// notes is an expression: whether the page shows a note.
+// notes is an expression: whether the page has shown a note with a text.
 func notes(text string) string {
-	return `document.querySelector("[data-note]")?.textContent === ` + quote(text)
+	return fmt.Sprintf(`noted({test: (text) => text === %s})`, quote(text))
 }
 
 // blocked are addresses that the browser does not load.

@@ -77,12 +77,23 @@ func newTab(t testing.TB, parent context.Context, name string, d device, origin 
 		cancel()
 	})
 	call(p, runtime.Enable, cdp.Empty{})
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: noting})
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: d.width, Height: d.height, DeviceScaleFactor: 1, Mobile: d.touch})
 	if d.touch {
 		call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true, MaxTouchPoints: 1})
 	}
 	return p
 }
+
+// noting makes noted(pattern) say whether the page has shown a note that matches, since the
+// one of the last call that found one: notes go by themselves before a slow machine looks.
+const noting = `{
+	const notes = [];
+	window.noted = (pattern) => notes.splice(0, notes.findIndex((text) => pattern.test(text)) + 1).length > 0;
+	new MutationObserver((changes) => {
+		for (const c of changes) for (const n of c.addedNodes) if (n.dataset?.note !== undefined) notes.push(n.textContent);
+	}).observe(document, { childList: true, subtree: true });
+}`
 
 // listen notes what goes wrong in the page's scripts.
 func (p *tab) listen(event any) {
