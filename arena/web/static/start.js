@@ -242,7 +242,8 @@ class Start {
 			const [minutes, increment, periods, period] = fields.map((f) => Number(f.querySelector("input").value) || 0);
 			const initial = Math.round(minutes * 60 * 1000) / 1000;
 			const text = periods ? `${initial}/${periods}x${period}` : period && !initial && !increment ? `${period}/move` : increment ? `${initial}+${increment}` : String(initial);
-			if (parse(text)) this.#set({ clock: text });
+			const left = increment && (periods || period) || period && initial && !periods; // a number that the clock would not have
+			if (!left && parse(text)) this.#set({ clock: text });
 			else fill(wrong, t("start.own_wrong"));
 		};
 		return h("details", null, h("summary", null, t("start.own")), h("div.fields", null, fields), wrong,

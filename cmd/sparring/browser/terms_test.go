@@ -31,7 +31,7 @@ func TestOpenings(t *testing.T) {
 	}
 	f.ann.see(mayMove)
 	f.ann.tap(`[data-point="h8"]`)
-	f.ann.await(`document.querySelector("[data-note]")?.textContent.startsWith("Double three")`)
+	f.ann.await(`noted(/^Double three/)`)
 	f.play(f.ann, "c3")
 	f.bob.see(mayMove)
 	if f.bob.sees(`.board .forbidden`) {
@@ -145,6 +145,23 @@ func TestSeatOfHandicap(t *testing.T) {
 		}
 		eval[any](p.tab, `localStorage.clear()`)
 	}
+}
+
+// TestOwnClock: numbers of which a clock would leave one out are refused with a word.
+func TestOwnClock(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	numbers := func(minutes, increment, periods, period string) map[string]string {
+		return map[string]string{"minutes": minutes, "increment": increment, "periods": periods, "period": period}
+	}
+	for _, own := range []map[string]string{numbers("5", "3", "2", "30"), numbers("5", "3", "0", "30"), numbers("5", "0", "0", "30"), numbers("5", "0", "2", "0")} {
+		p.setUp(setup{game: "gomoku", own: own})
+		p.await(`[...document.querySelectorAll("details p.error")].some(e => e.textContent)`)
+		eval[any](p.tab, `localStorage.clear()`)
+	}
+	p.setUp(setup{game: "gomoku", own: numbers("5", "0", "2", "30")})
+	p.await(`localStorage.getItem(Object.keys(localStorage).find(k => localStorage.getItem(k).includes("300/2x30")))`)
 }
 
 // TestCasualGames: a handicap, a game from a position whose last move would lose by
