@@ -154,8 +154,12 @@ func (h *hub) reserve(t *tab) (*botGame, Answer, bool) {
 	defer b.mu.Unlock()
 	asked := 0
 	for g := range b.addresses[t.address] {
-		if g.game == "" && g.player == t.ID {
+		switch {
+		case g.player != t.ID:
+		case g.game == "":
 			asked++
+		default:
+			own[g.game] = true // it may have stopped waiting, and not be seen as running yet
 		}
 	}
 	if len(own)+asked >= b.perPerson {
