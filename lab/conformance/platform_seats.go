@@ -109,10 +109,10 @@ func refuseOffers(p *scripted.Player) {
 func platformLeave(ctx context.Context, r *platformRig) (string, error) {
 	return r.handover(ctx, func(b1 *scripted.Player, m *match) error {
 		refuseOffers(b1)
+		b1.SetQuiet(true) // a heartbeat behind the leave would say that it still plays, and get the seat again
 		if _, err := b1.Leave(ctx, m.id); err != nil {
 			return broken("giving the seat back: %v", err)
 		}
-		b1.SetQuiet(true) // it would be given the seat that it still plays
 		return nil
 	})
 }

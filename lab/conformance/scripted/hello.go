@@ -76,6 +76,8 @@ func (p *Player) beat() {
 
 // Beat sends one heartbeat, unless the player is quiet.
 func (p *Player) Beat(wait time.Duration) {
+	p.beating.Lock()
+	defer p.beating.Unlock()
 	var quiet, silent bool
 	var games []protocol.GameID
 	var free int

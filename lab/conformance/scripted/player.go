@@ -48,6 +48,8 @@ type Player struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
+	beating sync.Mutex // held while a heartbeat is under way
+
 	monitor   // protects what follows
 	rng       *rand.Rand
 	hooks     PlayerHooks
@@ -183,8 +185,13 @@ func (p *Player) SetHooks(h PlayerHooks) { p.Do(func() { p.hooks = h }) }
 // SetNoReconnect makes the player leave a dead connection as it is.
 func (p *Player) SetNoReconnect(on bool) { p.Do(func() { p.patient = on }) }
 
-// SetQuiet makes the player send no heartbeats and hellos by itself, or send them again.
-func (p *Player) SetQuiet(on bool) { p.Do(func() { p.quiet = on }) }
+// SetQuiet makes the player send no heartbeats and hellos by itself, or send them again. A
+// heartbeat that is under way is answered, or given up, when it returns.
+func (p *Player) SetQuiet(on bool) {
+	p.Do(func() { p.quiet = on })
+	p.beating.Lock()
+	defer p.beating.Unlock()
+}
 
 // Wait is monitor.Wait with the player's name in the error.
 func (p *Player) Wait(ctx context.Context, what string, ok func() bool) error {
