@@ -1,6 +1,6 @@
 // Package arena is a platform for Sparring's protocol. Its parts:
 //
-//	matchmaker  matchmaker.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
+//	matchmaker  matchmaker.go, fillseats.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
 //	referee     referee.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
