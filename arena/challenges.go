@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"errors"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -287,14 +286,7 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
 	if _, again := mine[ch.Game]; again || p == "" {
 		return true
 	}
-	q.drop(p, now)
-	open := 0
-	for _, w := range q.of[p] {
-		if !now.After(w.Expires) {
-			open++
-		}
-	}
-	if open >= most {
+	if len(q.open(p, now)) >= most {
 		return false
 	}
 	if q.of[p] == nil {
@@ -321,22 +313,25 @@ func (q *waiting) expired(now time.Time) (all []protocol.GameID) {
 // lateEnd is how long after its expiry the end of a challenge is waited for.
 const lateEnd = time.Minute
 
-// drop drops the challenges of a player that have expired long ago; q.mu is held. Their
-// ends were missed.
-func (q *waiting) drop(p protocol.PlayerID, now time.Time) {
+// open returns the challenges of a player that have not expired; q.mu is held. It drops those
+// that have expired long ago: their ends were missed.
+func (q *waiting) open(p protocol.PlayerID, now time.Time) (all []protocol.WaitingChallenge) {
 	for g, w := range q.of[p] {
-		if now.Sub(w.Expires) > lateEnd {
+		switch late := now.Sub(w.Expires); {
+		case late > lateEnd:
 			q.remove(p, g)
+		case late <= 0:
+			all = append(all, w)
 		}
 	}
+	return all
 }
 
 // list returns the challenges of a player, those that expire first at the front.
 func (q *waiting) list(p protocol.PlayerID, now time.Time) []protocol.WaitingChallenge {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.drop(p, now)
-	open := slices.DeleteFunc(slices.Collect(maps.Values(q.of[p])), func(w protocol.WaitingChallenge) bool { return now.After(w.Expires) })
+	open := q.open(p, now)
 	slices.SortFunc(open, func(x, y protocol.WaitingChallenge) int {
 		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game))
 	})

@@ -95,8 +95,9 @@ func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal
 }
 
 // append writes the event as the log's next entry, and gives it a higher index if one
-// that was given up has its own. It returns nil when the entry is written, errLost when another arena's entry is there instead, and
-// errSpace when the store had no space for it during patience.
+// that was given up has its own. It returns nil when the entry is written, errLost when
+// another arena's entry is there instead, and errSpace when the store had no space for it
+// during patience.
 //
 // After any other failure the entry may or may not have been written. The same
 // bytes are sent again with the same expected sequence, so that they are

@@ -200,8 +200,7 @@ func (a *Arena) expireUntaken(ctx context.Context, now time.Time) {
 		cancel()
 		switch {
 		case err == nil:
-			a.notifyChallenger(ch, expiredNotice(ch.Game))
-			a.log.Info().Str("game", string(ch.Game)).Str("reason", string(protocol.ReasonExpired)).Msg("challenge closed without a game")
+			a.closed(ch, protocol.ReasonExpired, expiredNotice(ch.Game))
 		case errors.Is(err, ErrNoGame), errors.Is(err, errLost):
 			// Decided just now: its log says so to the waiting.
 		default:
@@ -271,14 +270,19 @@ func crowded(delay time.Duration, n int64) time.Duration {
 func (a *Arena) dismiss(ctx context.Context, msg jetstream.Msg, ch protocol.Challenge, why game.Reason, n protocol.Notice) {
 	switch err := a.close(ctx, ch, n.From, why, string(n.Reason)); {
 	case err == nil:
-		a.reserved.end(ch.Game) // release has told who held a slot for it
-		a.notifyChallenger(ch, n)
-		a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
+		a.closed(ch, why, n)
 	case !errors.Is(err, errLost):
 		a.sent(msg.NakWithDelay(a.cfg.RetryMax))
 		return
 	}
 	a.decided(msg, ch)
+}
+
+// closed tells the challenger that the challenge was closed without a game.
+func (a *Arena) closed(ch protocol.Challenge, why game.Reason, n protocol.Notice) {
+	a.reserved.end(ch.Game) // release has told who held a slot for it
+	a.notifyChallenger(ch, n)
+	a.log.Info().Str("game", string(ch.Game)).Str("reason", string(why)).Msg("challenge closed without a game")
 }
 
 // decided removes a challenge from the queue once its game's log has begun.

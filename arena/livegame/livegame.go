@@ -181,8 +181,8 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 }
 
 // Commit reports that the last event is stored in the log as entry seq, with the index
-// that it has now, and starts the next clock now. It returns the answer to the request that caused
-// the event.
+// that it has now, and starts the next clock now. It returns the answer to the request
+// that caused the event.
 func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
 	g.seq, g.unkept, g.held = seq, 0, false
 	g.index = g.entry.Index
