@@ -245,7 +245,7 @@ func TestDamagedCompressedFile(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	paths, err := files(dir)
+	paths, err := Files(dir)
 	if err != nil || len(paths) != 2 {
 		t.Fatal(paths, err)
 	}

@@ -26,7 +26,7 @@ func (b Bounds) None() bool { return b == Bounds{} }
 // files are removed: a file is as old as its last record. The file that was written
 // last is not listed for its size.
 func Excess(dir, prefix string, b Bounds, now time.Time) (paths []string, bytes int64, err error) {
-	all, err := files(dir)
+	all, err := Files(dir)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -38,7 +38,7 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 // those of a file that it rotates meanwhile may be yielded twice or not at all.
 func All(dir string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
-		paths, err := files(dir)
+		paths, err := Files(dir)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -53,10 +53,10 @@ func All(dir string) iter.Seq2[*Record, error] {
 	}
 }
 
-// files lists a directory's record files. Rotated files sort before the one that
+// Files lists a directory's record files. Rotated files sort before the one that
 // is being written. A file that exists both plain and compressed counts once: a
 // crash left the plain one.
-func files(dir string) ([]string, error) {
+func Files(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)

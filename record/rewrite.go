@@ -46,7 +46,7 @@ func lockDir(dir string, alone bool, wait time.Duration) (unlock func(), locked 
 // records were changed.
 func Rewrite(dir string, change func(*Record) bool) (changed int, err error) {
 	for range rewritePasses {
-		paths, err := files(dir)
+		paths, err := Files(dir)
 		if err != nil {
 			return changed, err
 		}

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +34,8 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 		if in := recordsDir(path); isDir(in) {
 			path = in
 		}
-		if entries, err := os.ReadDir(path); err == nil && len(entries) > 0 && !slices.ContainsFunc(entries, isRecords) {
+		entries, _ := os.ReadDir(path) // record.Files has the error, too
+		if files, err := record.Files(path); err == nil && len(files) == 0 && len(entries) > 0 {
 			return nil, fmt.Errorf("%s: no file of this folder has records (*.jsonl); of other programs' files give each, as in %s", path, filepath.Join(path, "*"))
 		}
 		return record.All(path), nil
@@ -74,11 +73,6 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 			}
 		}
 	}, nil
-}
-
-// isRecords reports whether a file of a folder of records is one, which its name says.
-func isRecords(e fs.DirEntry) bool {
-	return strings.HasSuffix(e.Name(), ".jsonl") || strings.HasSuffix(e.Name(), ".jsonl.zst")
 }
 
 // standardInput returns the standard input of a command. Reading it ends with the context of
