@@ -43,6 +43,15 @@ func Running(p game.Position) bool {
 	return running
 }
 
+// Plain returns the position as it is without the opening procedure that it is in; p itself,
+// if it is in none.
+func Plain(p game.Position) game.Position {
+	if !Running(p) {
+		return p
+	}
+	return p.(*gomoku.Position).Plain()
+}
+
 // Choose returns the choice of the seat to act. It calls find at most once. The
 // error is ErrNoChoice, game.ErrOver or that of find. The first two stones of a
 // game are random.

@@ -14,7 +14,6 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/game/gomoku"
 )
 
 // handler implements a protocol; see the package documentation. All calls come from
@@ -330,9 +329,7 @@ func (s *session) begin(r engine.Request) {
 func (s *session) warmUp() {
 	pos := s.pos
 	defer func() { s.pos = pos }()
-	if g, ok := pos.(*gomoku.Position); ok && opening.Running(pos) {
-		s.pos = g.Plain()
-	}
+	s.pos = opening.Plain(pos)
 	run, err := s.ask(engine.Request{Limits: search.Limits{Nodes: 1, NoBook: true}})
 	if err != nil {
 		return // the first search fails too, and says why
