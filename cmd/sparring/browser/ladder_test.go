@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -168,8 +169,11 @@ func TestLadder(t *testing.T) {
 	ann.picture("ladder-again")
 
 	ann.open("/rules/gomoku")
-	eval[any](ann.tab, `void (sessionStorage.ladder = JSON.stringify({alive: Date.now() - 180e3, since: new Date(Date.now() - 300e3).toISOString(),
-		terms: {game: "gomoku", rules: "gomoku/freestyle-15", clock: "1800+20", rated: true}}))`)
+	// As the next page begins: the one that is left may store what it knows until then, and
+	// this one may look at any time.
+	call(ann.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+		sessionStorage.ladder = JSON.stringify({alive: Date.now() - 180e3, since: new Date(Date.now() - 300e3).toISOString(),
+			terms: {game: "gomoku", rules: "gomoku/freestyle-15", clock: "1800+20", rated: true}})`})
 	ann.open("/") // after three minutes
 	ann.await(`noted(/left the ladder/)`)
 	ann.see(act("ladder"))

@@ -301,11 +301,10 @@ func TestSlowNetwork(t *testing.T) {
 	p.connected()
 }
 
-// hear notes what the page says to people who use a screen reader, from now on.
+// hear forgets what the page has said.
 func (p *tab) hear() {
 	p.t.Helper()
-	eval[any](p, `void (window.said = [], new MutationObserver(list => list.forEach(m => m.target.dataset?.live && said.push(m.target.textContent)))
-		.observe(document.body, {childList: true, subtree: true}))`)
+	eval[any](p, `void (said = [])`)
 }
 
 // heard waits until the page has said a text.

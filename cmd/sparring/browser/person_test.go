@@ -85,13 +85,18 @@ func newTab(t testing.TB, parent context.Context, name string, d device, origin 
 	return p
 }
 
-// noting makes noted(pattern) say whether the page has shown a note that matches, since the
-// one of the last call that found one: notes go by themselves before a slow machine looks.
+// noting keeps what passes before a slow machine looks: in said what the page has spoken, and
+// noted(pattern) says whether it has shown a note that matches, since the one that the last
+// call found.
 const noting = `{
 	const notes = [];
+	window.said = [];
 	window.noted = (pattern) => notes.splice(0, notes.findIndex((text) => pattern.test(text)) + 1).length > 0;
 	new MutationObserver((changes) => {
-		for (const c of changes) for (const n of c.addedNodes) if (n.dataset?.note !== undefined) notes.push(n.textContent);
+		for (const c of changes) {
+			if (c.target.dataset?.live) said.push(c.target.textContent);
+			for (const n of c.addedNodes) if (n.dataset?.note !== undefined) notes.push(n.textContent);
+		}
 	}).observe(document, { childList: true, subtree: true });
 }`
 
