@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -321,6 +322,33 @@ func TestRecordOf(t *testing.T) {
 	}
 	if rec, err := recordOf(events[:len(events)-2]); err == nil {
 		t.Errorf("a log without its end makes the record %+v", rec)
+	}
+}
+
+// Entries that could not be stored are in a record once, in the order in which they came,
+// whether one was stored after all or not.
+func TestRecordOfMissingEvents(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	event := func(second int, kind protocol.EventKind, index uint64) protocol.Event {
+		return protocol.Event{Kind: kind, Index: index, Time: at.Add(time.Duration(second) * time.Second)}
+	}
+	start, a, b, c, end := event(0, protocol.EventStart, 1), event(1, protocol.EventMove, 2), event(2, protocol.EventMove, 2), event(3, protocol.EventMove, 2), event(9, protocol.EventEnd, 3)
+	continued := event(4, protocol.EventSnapshot, 2)
+	for _, k := range []struct {
+		name         string
+		log, missing []protocol.Event
+		want         []protocol.Event
+	}{
+		{"nothing", []protocol.Event{start, a, end}, nil, []protocol.Event{start, a, end}},
+		{"none stored", []protocol.Event{start, continued, end}, []protocol.Event{a, b, c}, []protocol.Event{start, a, b, c, continued, end}},
+		{"one stored", []protocol.Event{start, b, event(4, protocol.EventSnapshot, 3), event(9, protocol.EventEnd, 4)}, []protocol.Event{a, b, c},
+			[]protocol.Event{start, a, b, c, event(4, protocol.EventSnapshot, 3), event(9, protocol.EventEnd, 4)}},
+		{"another kind at the same time", []protocol.Event{start, event(1, protocol.EventOffer, 2), end}, []protocol.Event{a}, []protocol.Event{start, event(1, protocol.EventOffer, 2), a, end}},
+	} {
+		if got := withMissing(k.log, k.missing); !reflect.DeepEqual(got, k.want) {
+			t.Errorf("%s:\n%+v, want\n%+v", k.name, got, k.want)
+		}
 	}
 }
 

@@ -60,16 +60,7 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protoco
 	if err != nil {
 		return err
 	}
-	// Missing events have the index of the entry that continued the log, or of one of them
-	// that was stored after all.
-	for _, e := range missing {
-		same := func(o protocol.Event) bool { return o.Index == e.Index && o.Kind == e.Kind && o.Time.Equal(e.Time) }
-		if !slices.ContainsFunc(events, same) {
-			events = append(events, e)
-		}
-	}
-	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Or(cmp.Compare(x.Index, y.Index), x.Time.Compare(y.Time)) })
-	rec, err := recordOf(events)
+	rec, err := recordOf(withMissing(events, missing))
 	if err != nil {
 		return fmt.Errorf("record of game %s: %w", g, err)
 	}
@@ -79,6 +70,20 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protoco
 		}
 	}
 	return a.store.publishRecord(ctx, rec)
+}
+
+// withMissing returns the events of a log with those that are missing there, in order. Missing
+// ones have the index of the entry that continued the log, or of one of them that was stored
+// after all.
+func withMissing(events, missing []protocol.Event) []protocol.Event {
+	for _, e := range missing {
+		same := func(o protocol.Event) bool { return o.Index == e.Index && o.Kind == e.Kind && o.Time.Equal(e.Time) }
+		if !slices.ContainsFunc(events, same) {
+			events = append(events, e)
+		}
+	}
+	slices.SortStableFunc(events, func(x, y protocol.Event) int { return cmp.Or(cmp.Compare(x.Index, y.Index), x.Time.Compare(y.Time)) })
+	return events
 }
 
 // recordOf makes a game's record from the events of its log, which ends with the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
@@ -80,6 +81,28 @@ func TestFloodOfOneAddress(t *testing.T) {
 	}
 	other.want(Request{T: "withdraw", Game: w})
 	gametest.Eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
+
+	// A challenge that has just stopped waiting counts until its game is seen to run, or could
+	// have begun no more.
+	dog := pageFrom(t, gw, "fourth", human("dog"))
+	between := []*botGame{{game: "between1"}, {game: "between2"}}
+	expire := func(at time.Time) {
+		gw.bounds.mu.Lock()
+		defer gw.bounds.mu.Unlock()
+		for _, g := range between {
+			g.address, g.player, g.expires = "fourth", human("dog"), at
+			gw.bounds.add(g)
+			gw.bounds.games[g.game] = g
+		}
+	}
+	expire(time.Now().Add(time.Hour))
+	if a := dog.ask(play); a.Reason != reasonOwnGames {
+		t.Errorf("with games that neither wait nor run yet: %+v", a)
+	}
+	expire(time.Now().Add(-time.Hour))
+	if a := dog.ask(play); a.Code != protocol.Accepted {
+		t.Errorf("after they could have begun: %+v", a)
+	}
 	for reason := range refusals {
 		for _, lang := range static.Languages {
 			if gw.server.site.texts[lang].Texts["error."+reason] == "" {

@@ -43,7 +43,7 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 			t.Errorf("%s: %v\n%s, want\n%s", file, err, got, want[i])
 		}
 	}
-	// What can't be renamed is kept and goes on.
+	// What can't be renamed is kept and goes on, and is not tried again for every entry.
 	if err := os.Remove(name + ".1"); err != nil {
 		t.Fatal(err)
 	}
@@ -65,5 +65,8 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, whole) {
 		t.Errorf("with something in the way: %v\n%s, want\n%s", err, got, whole)
+	}
+	if l.max != 2*full {
+		t.Errorf("after a rename that failed the next one is tried at %d bytes, want %d", l.max, 2*full)
 	}
 }
