@@ -9,8 +9,8 @@
 //	hub        hub.go, message.go, bounds.go  requests of pages, who serves them, how many from an address
 //	sockets    socket.go, outbox.go  one for each tab, with what waits to be sent
 //	person     participant.go, act.go  the pulse of a person's seats; moves and other acts
-//	games      table.go, table_show.go  a game that somebody has open, shown to all who have
+//	games      table.go, tableshow.go  a game that somebody has open, shown to all who have
 //	lobby      lobby.go, waiting.go, results.go  opponents, own games, challenges that wait
 //	agreements agreements.go, invite.go, again.go  invitations, rematches, games from before the last move
-//	analyses   analysis.go, analysis_review.go, analysis_hint.go  hints and reviews
+//	analyses   analysis.go, analysisreview.go, analysishint.go  hints and reviews
 package web

@@ -155,7 +155,7 @@ type sideInfo struct {
 
 // Eval returns the static evaluation. Its terms began as the five of paper 003,
 // section 5, and the relations between pieces of paper 004, section 3.6; both
-// are kept as the papers have them in eval_xu2006.go and eval_relations.go.
+// are kept as the papers have them in evalxu2006.go and evalrelations.go.
 func (p *position) Eval() search.Score { return p.bounded(p.static()) }
 
 // bounded limits an evaluation to the kernel's range and scales it down where
