@@ -135,8 +135,11 @@ func Read(in io.Reader, name string) (*Set, error) {
 			s.Notes = append(s.Notes, strings.TrimSpace(note))
 		case rules == nil:
 			rules, err = readRules(line)
-			for _, r := range rules {
-				s.Rules = append(s.Rules, r.Name)
+			s.Rules = namesOf(rules)
+		case strings.HasPrefix(line, "rules "): // of a file that was joined to this one
+			var again []*game.Rules
+			if again, err = readRules(line); err == nil && !slices.Equal(namesOf(again), s.Rules) {
+				err = fmt.Errorf("%s: the openings before are for %s", line, strings.Join(s.Rules, " "))
 			}
 		default:
 			var key uint64
@@ -173,6 +176,13 @@ func readRules(line string) (all []*game.Rules, err error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+func namesOf(rules []*game.Rules) (names []string) {
+	for _, r := range rules {
+		names = append(names, r.Name)
+	}
+	return names
 }
 
 // check sets an opening up under all rules and returns the key of its position.

@@ -69,12 +69,21 @@ func TestBadFiles(t *testing.T) {
 		"rules gomoku\nmoves h8\n\nmoves h8":  "f:4: same position as line 2",
 		"rules gomoku\nmoves z99":             "f:2: gomoku/freestyle-15: ply 1",
 		"rules amazons\n3q2q3/10 w":           "f:2: ",
-		"rules gomoku\n# x\nmoves h8 a1 h9 a2 h10 a3 h11 a4 h12": "f:3: gomoku/freestyle-15: game is over",
-		"rules gomoku\n" + strings.Repeat("x", 1<<17):            "f:2: ",
+		"rules gomoku\n# x\nmoves h8 a1 h9 a2 h10 a3 h11 a4 h12":  "f:3: gomoku/freestyle-15: game is over",
+		"rules gomoku\nmoves h8\nrules gomoku/renju-15\nmoves h9": "f:3: rules gomoku/renju-15: the openings before are for gomoku/freestyle-15",
+		"rules gomoku\n" + strings.Repeat("x", 1<<17):             "f:2: ",
 	} {
 		if _, err := Read(strings.NewReader(text), "f"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// Files with the same rules may be joined.
+func TestJoinedFiles(t *testing.T) {
+	s, err := Read(strings.NewReader("rules gomoku\nmoves h8\nrules gomoku/freestyle-15\nmoves h9\n"), "f")
+	if err != nil || len(s.Rules) != 1 || len(s.Openings) != 2 {
+		t.Errorf("%v, %+v", err, s)
 	}
 }
 
