@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 
 	"sparring/game"
 	"sparring/game/clock"
@@ -83,6 +84,40 @@ func TestSmallScreens(t *testing.T) {
 	if got := eval[float64](visitor.tab, `shift`); got > 0.02 {
 		t.Errorf("the start page moves by %v as the levels come", got)
 	}
+}
+
+// TestLargeText: the page has the size of text that its reader has chosen in the browser; on
+// a phone, too, nothing reaches beyond the edge then, and short labels stay in one line.
+func TestLargeText(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "reader", phone, w.at)
+	call(p.tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: 24, Fixed: 20}})
+	look := func(screen string) {
+		t.Helper()
+		if got := eval[string](p.tab, `getComputedStyle(document.querySelector("main")).fontSize`); got != "24px" {
+			t.Errorf("%s: text of %s, want 24px", screen, got)
+		}
+		if got := eval[string](p.tab, wide); got != "" {
+			t.Errorf("%s: beyond the edge: %s", screen, got)
+		}
+		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button")].filter(e => e.checkVisibility()).map(e => {
+			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
+			while (texts.nextNode()) { range.selectNodeContents(texts.currentNode); if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) return texts.currentNode.data; }
+			return ""; }).filter(text => text).join()`
+		if got := eval[string](p.tab, split); got != "" {
+			t.Errorf("%s: split into lines: %s", screen, got)
+		}
+	}
+	p.open("/")
+	p.see(act("play"))
+	look("start")
+	p.begin("xiangqi")
+	look("game")
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.see(act("rematch"))
+	look("end")
 }
 
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
