@@ -45,8 +45,8 @@ func (p *tab) resize(width, height int64) {
 const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll("body *")]
 	.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).join(" ") || "the page" : ""`
 
-// TestSmallScreens: in play a phone shows everything without scrolling, and with
-// buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
+// TestSmallScreens: in play a phone shows everything without scrolling, also on its side, and
+// with buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
 // reaches beyond the edge. The start page stays where it is as the levels come.
 func TestSmallScreens(t *testing.T) {
 	t.Parallel()
@@ -64,6 +64,10 @@ func TestSmallScreens(t *testing.T) {
 			.filter(e => { const r = e.getBoundingClientRect(); return r.width < 44 || r.height < 44; }).map(e => e.dataset.act).join(" ")`)
 		if small != "" {
 			t.Errorf("%s: small buttons: %s", name, small)
+		}
+		p.resize(640, 360) // on its side
+		if got := eval[int](p.tab, `document.documentElement.scrollHeight`); got > 360 {
+			t.Errorf("%s: the page of a phone on its side is %d pixels high: it scrolls", name, got)
 		}
 		for _, size := range [][2]int64{{320, 568}, {640, 400}} {
 			p.resize(size[0], size[1])
