@@ -158,7 +158,7 @@ func (f *weaknessFlags) check(sources []string) (l search.Limits, err error) {
 func (f *weaknessFlags) ofPlayer(games []*record.Record) (own []*record.Record, err error) {
 	kinds := map[string]bool{}
 	for _, r := range games {
-		if !plays(r, f.player) || r.Result == game.Undecided || f.game != "" && r.Game != f.game || r.Seats[0].Player == r.Seats[1].Player {
+		if !plays(r, f.player) || r.Result == game.Undecided || f.game != "" && r.Game != f.game || format.Identity(r.Seats[0]) == format.Identity(r.Seats[1]) {
 			continue
 		}
 		own = append(own, r)
@@ -179,7 +179,7 @@ func (f *weaknessFlags) ofPlayer(games []*record.Record) (own []*record.Record, 
 func distinct(games []*record.Record) (all []*record.Record, repeated int) {
 	seen := map[string]bool{}
 	for _, r := range games {
-		key := strings.Join([]string{r.Seats[0].Player, r.Seats[1].Player, r.Rules, r.Position}, "\n")
+		key := strings.Join([]string{format.Identity(r.Seats[0]), format.Identity(r.Seats[1]), r.Rules, r.Position}, "\n")
 		for _, p := range r.Plies {
 			key += " " + p.Move
 		}

@@ -121,7 +121,7 @@ type meeting struct {
 func (l *Likeness) rate(games []*record.Record, gameName, player string, levels LevelElo, most int) {
 	f := fit{number: map[string]int{}}
 	for _, r := range games {
-		if r.Game != gameName || r.Result == game.Undecided || r.Seats[0].Player == r.Seats[1].Player {
+		if r.Game != gameName || r.Result == game.Undecided || format.Identity(r.Seats[0]) == format.Identity(r.Seats[1]) {
 			continue
 		}
 		f.add(r, levels)
@@ -129,7 +129,7 @@ func (l *Likeness) rate(games []*record.Record, gameName, player string, levels 
 	me := -1
 	for _, r := range games {
 		if seat, ok := seatOf(r, player); ok && r.Game == gameName {
-			if n, ok := f.number[nameOf(r.Seats[seat])]; ok {
+			if n, ok := f.number[format.Identity(r.Seats[seat])]; ok {
 				me = n
 			}
 		}
@@ -150,13 +150,6 @@ func (l *Likeness) rate(games []*record.Record, gameName, player string, levels 
 	}
 }
 
-func nameOf(s record.Seat) string {
-	if s.Player != "" {
-		return s.Player
-	}
-	return format.Name(s)
-}
-
 // fit estimates the strength of players.
 type fit struct {
 	number   map[string]int // of a player
@@ -175,7 +168,7 @@ var perElo = math.Ln10 / 400
 func (f *fit) add(r *record.Record, levels LevelElo) {
 	var at [2]int
 	for seat, s := range r.Seats {
-		name := nameOf(s)
+		name := format.Identity(s)
 		n, ok := f.number[name]
 		if !ok {
 			n = len(f.elo)

@@ -10,6 +10,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/record"
+	"sparring/record/format"
 )
 
 // played is a game of Xiangqi with these first moves.
@@ -60,6 +61,26 @@ func TestStrength(t *testing.T) {
 	}
 	if l, err := Of(direct, "xiangqi", "level", scale, 10); err != nil || l.Level != 5 || l.Error != 0 {
 		t.Errorf("a level: %+v, %v", l, err)
+	}
+}
+
+// TestStrengthFromSeveralSources: games of a match connect a player with a level, also where
+// the others are from files of other programs, whose readers make an id of its name.
+func TestStrengthFromSeveralSources(t *testing.T) {
+	var games []*record.Record
+	for n := range 20 {
+		games = append(games, played(n, "Fairy 11", "level", [2]int{0, 5}, game.Draw, "h2e2", "h9g7"))
+	}
+	for n := range 20 {
+		r := played(100+n, "", "other", [2]int{}, game.Draw, "h2e2", "h9g7")
+		format.SetName(&r.Seats[game.First], "Fairy 11", "")
+		games = append(games, r)
+	}
+	for _, player := range []string{"Fairy 11", "other"} {
+		l, err := Of(games, "xiangqi", player, scale, 10)
+		if err != nil || !l.Rated || math.Abs(l.Elo-500) > 1 {
+			t.Errorf("%s: %+v, %v; want Elo 500", player, l, err)
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"sparring/lab/elo"
 	"sparring/lab/match"
 	"sparring/record"
+	"sparring/record/format"
 	"sparring/record/review"
 )
 
@@ -153,6 +154,24 @@ func TestCrosstable(t *testing.T) {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not say %q", text)
 		}
+	}
+}
+
+// TestPlayerOfSeveralSources: a player of a match, whose record has the name, is that of a
+// file of another program, to which the reader of the file gives an id.
+func TestPlayerOfSeveralSources(t *testing.T) {
+	var games []*record.Record
+	for i, names := range [][2]string{{"北理工", "Fairy 11"}, {"Fairy 11", "北理工"}} {
+		games = append(games, gameOf(fmt.Sprintf("mabcdefgh-1-%d", i+1), names[0], names[1], game.FirstWins))
+		read := gameOf(fmt.Sprintf("i-%d", i), "", "", game.FirstWins)
+		for seat := range read.Seats {
+			format.SetName(&read.Seats[seat], names[seat], "")
+		}
+		games = append(games, read)
+	}
+	rows := tableOf(t, pageOf(t, games, Options{}), "standing")
+	if len(rows) != 2 || rows[0][1] != "北理工" || rows[0][2] != "4" || rows[1][1] != "Fairy 11" {
+		t.Errorf("%q, want two players with 4 games each", rows)
 	}
 }
 

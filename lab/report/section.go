@@ -46,16 +46,13 @@ func (m moment) lost() float64 { return m.game.turns[m.ply].lost }
 // worstMoves is how many moves are told of each player.
 const worstMoves = 5
 
-// identity tells players apart.
-func identity(s record.Seat) string { return cmp.Or(s.Player, s.Display) }
-
 func newSection(name string, games []*played) (*section, error) {
 	s := &section{name: name, games: games}
 	terms := &match.Terms{Game: name, Rules: games[0].rec.Rules, Kind: match.RoundRobin}
 	index, kept := map[string]int{}, busiest(games)
 	for _, g := range games {
 		for _, seat := range g.rec.Seats {
-			id := identity(seat)
+			id := format.Identity(seat)
 			if _, ok := index[id]; !ok && kept[id] {
 				index[id] = len(s.players)
 				s.players = append(s.players, &player{id: id, least: -1, classes: map[string]int{}})
@@ -72,7 +69,7 @@ func newSection(name string, games []*played) (*section, error) {
 	for _, g := range games {
 		at := [2]int{-1, -1} // not in the table
 		for seat, of := range g.rec.Seats {
-			if i, ok := index[identity(of)]; ok {
+			if i, ok := index[format.Identity(of)]; ok {
 				at[seat] = i
 			}
 		}
@@ -99,7 +96,7 @@ func newSection(name string, games []*played) (*section, error) {
 // scores reports whether a game counts for a score: it is decided, and not one of a player
 // against itself.
 func scores(r *record.Record) bool {
-	return decided(r) && identity(r.Seats[0]) != identity(r.Seats[1])
+	return decided(r) && format.Identity(r.Seats[0]) != format.Identity(r.Seats[1])
 }
 
 // maxPlayers bounds the tables. Those with most games are kept.
@@ -112,9 +109,9 @@ func busiest(games []*played) map[string]bool {
 	n, all := map[string]int{}, map[string]int{}
 	for _, g := range games {
 		for _, seat := range g.rec.Seats {
-			all[identity(seat)]++
+			all[format.Identity(seat)]++
 			if scores(g.rec) {
-				n[identity(seat)]++
+				n[format.Identity(seat)]++
 			}
 		}
 	}

@@ -264,6 +264,12 @@ func ID(s record.Seat) string {
 	return s.Player
 }
 
+// Identity returns what tells players apart in games of several sources, "" if a record
+// names nobody: the player's id. Where a record has a name in its place, as those of matches and of
+// games at a real board do, it is the id that SetName derives from that name, so that a
+// player of a match and of a file with nothing but names is one.
+func Identity(s record.Seat) string { return playerID(cmp.Or(s.Player, s.Display)) }
+
 // SetName sets a seat's player from a file: the display name and, if the file has
 // it, the player's id.
 func SetName(s *record.Seat, name, id string) {
