@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -54,8 +55,8 @@ type Layout struct {
 	Take func(line []byte) error
 }
 
-// File is an open file. It is locked, by the file of the same name with ".lock"
-// added, which stays when it is closed. Its methods are not safe for concurrent use.
+// File is an open file. It is locked, by the file of the same name (that of the target, of a
+// link) with ".lock" added, which stays when it is closed. Its methods are not safe for concurrent use.
 type File struct {
 	name   string
 	path   string
@@ -80,7 +81,7 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, max: l.MaxLine, lock: flock.New(path + ".lock")}
+	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, max: l.MaxLine, lock: lockOf(path)}
 	if j.info, err = f.Stat(); err != nil {
 		// told below
 	} else if locked, failed := j.lock.TryLock(); failed != nil {
@@ -116,10 +117,19 @@ func Read(path string, l Layout) error {
 
 // InUse reports whether a process has an existing file open.
 func InUse(path string) bool {
-	lock := flock.New(path + ".lock")
+	lock := lockOf(path)
 	defer lock.Close()
 	free, err := lock.TryRLock()
 	return err == nil && !free
+}
+
+// lockOf returns the lock of an existing file. It is beside the file itself, so that those who
+// open the file by a link share it.
+func lockOf(path string) *flock.Flock {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return flock.New(path + ".lock")
 }
 
 // Torn reports whether the last line was truncated when the file was opened. Its

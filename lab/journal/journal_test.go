@@ -97,6 +97,31 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
+// TestLink: who opens a file by a link is kept from writing to it, too.
+func TestLink(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "things.jsonl"), filepath.Join(dir, "link.jsonl")
+	if err := os.Symlink("things.jsonl", link); err != nil {
+		t.Skip("no links here:", err)
+	}
+	j, _, err := open(link, terms{1, 7}) // which makes the file
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(path, terms{1, 7}); !errors.Is(err, ErrInUse) || !InUse(path) || !InUse(link) {
+		t.Errorf("opened twice: %v, in use %t and %t", err, InUse(path), InUse(link))
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, _, err = open(path, terms{1, 7}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestResume: lines survive, also where a crash has truncated the file at any point.
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "things.jsonl")
