@@ -176,11 +176,21 @@ const (
 	FromSearch    ThinkSource = "search"
 	FromBook      ThinkSource = "book"
 	FromTablebase ThinkSource = "tablebase"
-	FromProver    ThinkSource = "prover"
+	FromProver    ThinkSource = "prover"   // a search for a proof, of any kind
 	FromOnly      ThinkSource = "only"     // the only legal move
 	FromExternal  ThinkSource = "external" // an external engine
 	FromPerson    ThinkSource = "person"
 )
+
+// SourceOf returns the source of a move of which an engine says where it comes from: of a proof
+// it says what kind it is, such as "vcf".
+func SourceOf(said string) ThinkSource {
+	switch s := ThinkSource(said); s {
+	case "", FromSearch, FromBook, FromTablebase, FromOnly, FromExternal:
+		return s
+	}
+	return FromProver
+}
 
 // Think is what the player's engine found about its move.
 type Think struct {

@@ -125,6 +125,25 @@ func TestRoundTripBySchema(t *testing.T) {
 	}
 }
 
+// TestSources: records have the words of the schema, whatever kinds of proofs engines know.
+func TestSources(t *testing.T) {
+	s := schema(t)
+	for said, want := range map[string]ThinkSource{
+		"": "", "search": FromSearch, "book": FromBook, "tablebase": FromTablebase, "only": FromOnly, "external": FromExternal,
+		"vcf": FromProver, "vct": FromProver, "region": FromProver, "checks": FromProver, "prover": FromProver,
+	} {
+		r := full("g1")
+		r.Plies[0].Think.Source = SourceOf(said)
+		line, err := Encode(r)
+		if err == nil {
+			err = s.Validate(document(t, line))
+		}
+		if err != nil || r.Plies[0].Think.Source != want {
+			t.Errorf("%q: %q, want %q (%v)", said, r.Plies[0].Think.Source, want, err)
+		}
+	}
+}
+
 // Every JSON field that the Go types write is described in the schema, and the
 // other way round: the schema of a full record with additional properties
 // forbidden accepts it, and each described property occurs in it.

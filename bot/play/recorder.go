@@ -90,16 +90,12 @@ func (a *Analysis) think() *record.Think {
 	}
 }
 
-// source returns where the move comes from, in the words of records. The source of a
-// prover's result is the kind of its proof.
+// source returns where the move comes from, in the words of records.
 func (a *Analysis) source() record.ThinkSource {
-	switch s := record.ThinkSource(a.Source); s {
-	case record.FromSearch, record.FromBook, record.FromTablebase, record.FromProver, record.FromOnly, record.FromExternal:
-		return s
-	case fallback, "":
+	if a.Source == fallback {
 		return ""
 	}
-	return record.FromProver
+	return record.SourceOf(a.Source)
 }
 
 // seed seeds all random choices in this game. It follows from the ids, so that an

@@ -14,6 +14,7 @@ import (
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // TestHowGamesEnd plays a script against a steady player, in both seats, to every
@@ -251,6 +252,23 @@ func TestOpeningMovesAreInTheRecord(t *testing.T) {
 	}
 	if games[0].Seats[0].Player != games[1].Seats[1].Player || games[0].Plies[0].Move != games[1].Plies[0].Move {
 		t.Error("the second game differs from the first with swapped seats")
+	}
+}
+
+// TestProofsInTheRecord: an engine says of which kind its proof is, and the record that it is one.
+func TestProofsInTheRecord(t *testing.T) {
+	proving := func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+		r, _ := steady(p, l, seed)
+		r.Source = "region"
+		return r, 0
+	}
+	_, games := run(t, planOf(t, "nodes=1", map[string]script{"a": proving, "b": proving}, "a", "b"))
+	for _, g := range games {
+		for i, ply := range g.Plies {
+			if ply.Think.Source != record.FromProver {
+				t.Fatalf("%s, ply %d: source %q", g.ID, i+1, ply.Think.Source)
+			}
+		}
 	}
 }
 

@@ -242,7 +242,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		Seat: seat, Move: text, UsedMS: used.Milliseconds(), LeftMS: s.clocks[seat].Left.Milliseconds(), Periods: s.clocks[seat].Periods,
 		Key: game.KeyText(s.pos.Key()),
 		Think: &record.Think{
-			Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
+			Source: record.SourceOf(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score),
 			WinProb: chance, Nodes: r.Nodes, TimeMS: used.Milliseconds(), PV: line,
 		},
 		Comment: strings.Join(r.Incidents, "; "),

@@ -314,7 +314,7 @@ func (p *player) answered(th *thinking, r search.Result, err error) {
 		t.alert("The engine would offer a draw with this move (draw us).")
 	}
 	think := &record.Think{
-		Source: record.ThinkSource(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score), WinProb: r.WinProb,
+		Source: record.SourceOf(r.Source), Depth: r.Depth, SelDepth: r.SelDepth, Score: int(r.Score), WinProb: r.WinProb,
 		Nodes: r.Nodes, TimeMS: time.Since(th.began).Milliseconds(), PV: game.FormatLine(th.pos, "", r.PV), Ponder: th.expected, PonderHit: th.hit,
 	}
 	t.decided(move, think)
