@@ -177,7 +177,7 @@ func Find(games []*Game) (*Result, error) {
 			return nil, fmt.Errorf("game %s: %w", g.Record.ID, err)
 		}
 	}
-	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean(), Faults: countFaults(games)}
+	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean(), Faults: countFaults(games), Groups: []Group{}}
 	for _, g := range games {
 		r.Score += g.score() / float64(len(games))
 	}
