@@ -216,8 +216,12 @@ func (l Ladder) validate(faults *configs.Faults) {
 		for _, rules := range all {
 			r, err := catalog.Rules(rules)
 			faults.Err("LADDER_RULES", err)
-			if err == nil && r.Game != name {
+			switch {
+			case err != nil:
+			case r.Game != name:
 				faults.Add("LADDER_RULES", "%s: %s is another game's", name, rules)
+			case r.Name != rules: // terms have full names
+				faults.Add("LADDER_RULES", "%s: want the full name, %s", rules, r.Name)
 			}
 		}
 	}
