@@ -60,8 +60,10 @@ var allSpeeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Clas
 func (p Policy) Validate(at string) (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(at+format, args...)) }
 	for _, r := range p.Rules {
-		if _, err := catalog.Rules(r); err != nil {
+		if rules, err := catalog.Rules(r); err != nil {
 			bad("RULES: %w", err)
+		} else if rules.Name != r { // offers have full names
+			bad("RULES: %s: want the full name, %s", r, rules.Name)
 		}
 	}
 	for _, s := range p.Speeds {

@@ -128,3 +128,16 @@ func TestCapability(t *testing.T) {
 		t.Errorf("no bound on the clock, but speeds %v", c.Speeds)
 	}
 }
+
+// Offers have the full names of rule sets, so that another name would decline all of them.
+func TestRulesByFullName(t *testing.T) {
+	for name, full := range map[string]string{"gomoku": "gomoku/freestyle-15", "xiangqi/simple+limit=60": "xiangqi/simple"} {
+		errs := Policy{Rules: []string{name}}.Validate("POLICY_")
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), "POLICY_RULES: "+name+": want the full name, "+full) {
+			t.Errorf("%s: %v, want the full name %s in an error", name, errs, full)
+		}
+		if errs := (Policy{Rules: []string{full}}).Validate("POLICY_"); len(errs) > 0 {
+			t.Errorf("%s: %v", full, errs)
+		}
+	}
+}
