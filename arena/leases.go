@@ -18,12 +18,12 @@ import (
 // room, and one for the ladder. A lease only decides which arena tries; the logs
 // decide what was done.
 type leases struct {
-	kv   bucket
-	name string
-	own  string // key of the own lease, which no other process has had
-	ttl  time.Duration
-	log  zerolog.Logger
-	off  func(error, time.Time) bool // store.off
+	kv    bucket
+	own   string // key of the own lease, which no other process has had
+	value string // of all leases: no other process stores it, whatever its name
+	ttl   time.Duration
+	log   zerolog.Logger
+	off   func(error, time.Time) bool // store.off
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
@@ -49,8 +49,9 @@ type lease struct {
 }
 
 func newLeases(kv bucket, name string, ttl time.Duration, off func(error, time.Time) bool, online func() bool, log zerolog.Logger) *leases {
+	id := protocol.NewID()
 	return &leases{
-		kv: kv, name: name, own: ownLease + protocol.NewID(), ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
+		kv: kv, own: ownLease + id, value: name + " " + id, ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
 		held: make(map[string]*lease), seen: make(map[string]time.Time),
 	}
 }
@@ -83,7 +84,7 @@ func (l *leases) create(ctx context.Context, kv jetstream.KeyValue, key string, 
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	began := time.Now()
-	rev, err := kv.Create(ctx, key, []byte(l.name))
+	rev, err := kv.Create(ctx, key, []byte(l.value))
 	switch {
 	case errors.Is(err, jetstream.ErrKeyExists):
 		return fmt.Errorf("lease %s: %w", key, errLeased)
@@ -268,7 +269,7 @@ func (l *leases) renew(ctx context.Context, kv jetstream.KeyValue, held *lease) 
 	l.mu.Lock()
 	revision := held.revision
 	l.mu.Unlock()
-	rev, again, err := hold(ctx, kv, held.key, l.name, revision)
+	rev, again, err := hold(ctx, kv, held.key, l.value, revision)
 	switch {
 	case errors.Is(err, errLost):
 		l.drop(held.key)

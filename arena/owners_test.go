@@ -134,6 +134,38 @@ func TestReleasedUnseen(t *testing.T) {
 	gametest.Eventually(t, "the game is taken again", func() bool { return o.take(t.Context(), "g1", func(error) {}) == nil })
 }
 
+// An arena that was stopped until its lease of the ladder had expired does not take it for its
+// own when another arena of the same name, as of the same file of settings, has it now: both
+// would pair the players.
+func TestLeaseOfTheSameName(t *testing.T) {
+	t.Parallel()
+	a := leaseArena(t)
+	first, _ := arenaLeases(t, a, "one")
+	second, _ := arenaLeases(t, a, "one")
+	go second.keep(t.Context())
+	lost := make(chan error, 1)
+	gametest.Eventually(t, "the lease is taken", func() bool {
+		return first.take(t.Context(), roundLease, func(why error) { lost <- why }) == nil
+	})
+	gametest.Eventually(t, "the other takes it when it has expired", func() bool {
+		return second.take(t.Context(), roundLease, func(error) {}) == nil
+	})
+	first.mu.Lock()
+	held := first.held[roundLease]
+	first.mu.Unlock()
+	if first.renew(t.Context(), first.kv, held) {
+		t.Error("the lease of another arena was renewed")
+	}
+	select {
+	case why := <-lost:
+		if !errors.Is(why, errLost) {
+			t.Errorf("the lease ends with %v, want %v", why, errLost)
+		}
+	default:
+		t.Error("the loss of the lease is not told")
+	}
+}
+
 // A lease that had expired when the store had no more room may be another arena's.
 func TestExpiredBeforeNoRoom(t *testing.T) {
 	t.Parallel()
