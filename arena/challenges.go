@@ -118,8 +118,8 @@ func (a *Arena) used(ch protocol.Challenge) (ans protocol.ChallengeAnswer, used 
 	switch last, _, err := a.store.lastEvent(ctx, g); {
 	case errors.Is(err, ErrNoGame) && !waiting:
 		// The log may have been removed and the record be left: a second game could have none.
-		switch _, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(ch.Terms.Game, g)); {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
+		switch _, err := a.store.storedRecord(ctx, ch.Terms.Game, g); {
+		case errors.Is(err, ErrNoGame):
 			return ans, false
 		case err != nil:
 			ans.Answer = unread

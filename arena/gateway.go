@@ -73,19 +73,24 @@ func (a *Arena) Record(ctx context.Context, g protocol.GameID) (*record.Record, 
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	for _, c := range catalog.Games() {
-		msg, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(c.Name, g))
-		switch {
-		case err == nil:
-			rec, err := record.Decode(msg.Data)
-			if err != nil {
-				return nil, fmt.Errorf("record of game %s: %w", g, err)
-			}
-			return rec, nil
-		case !errors.Is(err, jetstream.ErrMsgNotFound):
-			return nil, fmt.Errorf("read the record of game %s: %w", g, err)
+		if rec, err := a.recordIn(ctx, c.Name, g); !errors.Is(err, ErrNoGame) {
+			return rec, err
 		}
 	}
 	return nil, fmt.Errorf("record of game %s: %w", g, ErrNoGame)
+}
+
+// recordIn is Record where it is known which game was played.
+func (a *Arena) recordIn(ctx context.Context, gameName string, g protocol.GameID) (*record.Record, error) {
+	msg, err := a.store.storedRecord(ctx, gameName, g)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := record.Decode(msg.Data)
+	if err != nil {
+		return nil, fmt.Errorf("record of game %s: %w", g, err)
+	}
+	return rec, nil
 }
 
 // RatingChange is how a game changed the rating of one of its players.
@@ -98,14 +103,12 @@ type RatingChange struct {
 // seat; nil for one whose rating another game has changed since. Known is false until
 // the game has been rated.
 func (a *Arena) RatingChanges(ctx context.Context, s protocol.Snapshot) (changes [2]*RatingChange, known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeWait)
-	defer cancel()
-	msg, err := a.store.records.GetLastMsgForSubject(ctx, a.Subjects().Record(s.Terms.Game, s.Game))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
+	msg, err := a.store.storedRecord(ctx, s.Terms.Game, s.Game)
+	if errors.Is(err, ErrNoGame) {
 		return changes, false, nil
 	}
 	if err != nil {
-		return changes, false, fmt.Errorf("read the record of game %s: %w", s.Game, err)
+		return changes, false, err
 	}
 	if !a.ladder.upTo(msg.Sequence) {
 		return changes, false, nil

@@ -3,6 +3,7 @@ package arena
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,35 @@ func TestLadderRoundAfterRestart(t *testing.T) {
 		}
 	}
 	whole(t, b.store, g)
+}
+
+// Nor is a game played again whose log was removed while its round went on.
+func TestLadderRoundAfterRemoval(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	heard := make(chan Round, 10)
+	a := prepareArena(t, srv, ladderConfig(1))
+	a.OnRound(func(r Round) { heard <- r })
+	round := Round{Number: 1, Started: time.Now().UTC(), Pairings: []Pairing{{Terms: a.ladderTerms()[0], Players: [2]protocol.PlayerID{"ann", "bob"}}}}
+	p := &round.Pairings[0]
+	p.ID = round.id(p)
+	if _, err := a.saveRound(t.Context(), round, 0); err != nil {
+		t.Fatal(err)
+	}
+	rec := &record.Record{ID: string(p.ID), Game: p.Terms.Game, Rules: p.Terms.Rules, Clock: p.Terms.Clock, Rated: true,
+		Result: game.SecondWins, Reason: game.NoMoves, Source: record.Source{By: record.ByArena}}
+	rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+	if err := a.store.publishRecord(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	a.start()
+	want := game.Outcome{Result: game.SecondWins, Reason: game.NoMoves}
+	if got := roundsOf(t, a, heard, 1)[0].Pairings[0]; !got.Done || got.Outcome != want || got.Plies != 0 {
+		t.Errorf("%+v, want the game of the record", got)
+	}
+	if _, err := a.store.lastEntry(t.Context(), p.ID); !errors.Is(err, ErrNoGame) {
+		t.Errorf("a second log: %v, want %v", err, ErrNoGame)
+	}
 }
 
 // roundWithout begins a round of ann and bob in which ann gives this answer to offers.

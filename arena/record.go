@@ -187,6 +187,21 @@ func (s *store) publishRecord(ctx context.Context, rec *record.Record) error {
 	return nil
 }
 
+// storedRecord reads the record of a game as it is stored. It returns ErrNoGame if there is
+// none.
+func (s *store) storedRecord(ctx context.Context, gameName string, g protocol.GameID) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	msg, err := s.records.GetLastMsgForSubject(ctx, s.subjects.Record(gameName, g))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, fmt.Errorf("record of game %s: %w", g, ErrNoGame)
+	case err != nil:
+		return nil, fmt.Errorf("read the record of game %s: %w", g, err)
+	}
+	return msg, nil
+}
+
 // followRecords calls f for every record from a sequence on, in order, until ctx
 // ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {

@@ -15,6 +15,7 @@ import (
 
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // Round is one round of the ladder: in every game, all bots that were present
@@ -240,10 +241,14 @@ func (r *Round) id(p *Pairing) protocol.GameID {
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
 }
 
-// postPairing stores the challenge of a pairing that has no log yet. Posting it
-// twice is harmless, because the first entry of the game's log decides.
+// postPairing stores the challenge of a pairing that has no log yet, and no record: the log
+// may have been removed since the game was played. Posting it twice is harmless, because the
+// first entry of the game's log decides.
 func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 	if _, err := a.store.lastEntry(ctx, p.ID); !errors.Is(err, ErrNoGame) {
+		return err
+	}
+	if _, err := a.store.storedRecord(ctx, p.Terms.Game, p.ID); !errors.Is(err, ErrNoGame) {
 		return err
 	}
 	now := time.Now().UTC()
@@ -306,7 +311,14 @@ func (a *Arena) lookAt(ctx context.Context, p *Pairing, w wanted) error {
 	last, known := a.index.last(p.ID)
 	if !known && !w.asked[p.ID] {
 		var err error
-		if last, _, err = a.store.lastEvent(ctx, p.ID); err != nil && !errors.Is(err, ErrNoGame) {
+		if last, _, err = a.store.lastEvent(ctx, p.ID); errors.Is(err, ErrNoGame) {
+			var rec *record.Record
+			if rec, err = a.recordIn(ctx, p.Terms.Game, p.ID); err == nil { // its log has been removed
+				p.Done, p.Outcome, p.Plies = true, game.Outcome{Result: rec.Result, Reason: rec.Reason}, len(rec.Plies)
+				return nil
+			}
+		}
+		if err != nil && !errors.Is(err, ErrNoGame) {
 			return err
 		}
 		known, w.asked[p.ID] = err == nil, true
