@@ -144,6 +144,32 @@ func (l *ladder) load(ctx context.Context) error {
 	}
 }
 
+// notAhead makes the ladder rate new records although its standings include later ones, as
+// when the records were restored from an older backup than the standings: by their numbers
+// the new ones would count as rated. Call it after load: a stream has all records that were
+// rated before it is asked.
+func (l *ladder) notAhead(ctx context.Context, records jetstream.Stream) error {
+	i, err := info(ctx, records)
+	if err != nil {
+		return err
+	}
+	last, ahead := i.State.LastSeq, 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.entries {
+		if e.Seq > last {
+			e.Seq = last
+			ahead++
+		}
+	}
+	if ahead > 0 {
+		l.applied = min(l.applied, last)
+		l.log.Warn().Int("standings", ahead).Uint64("records", last).
+			Msg("standings include games whose records are gone, as after a restore from an older backup; they stay, and new games are rated")
+	}
+	return nil
+}
+
 func readEntry(kve jetstream.KeyValueEntry) (*entry, error) {
 	e := &entry{revision: kve.Revision()}
 	err := json.Unmarshal(kve.Value(), e)

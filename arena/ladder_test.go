@@ -416,6 +416,59 @@ func TestRatingHalfStored(t *testing.T) {
 	}
 }
 
+// Records that were restored from an older backup than the standings have numbers that those
+// include. The games that end then are rated nevertheless.
+func TestRatedAfterRestore(t *testing.T) {
+	t.Parallel()
+	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ended := func(s *store, id string) {
+		t.Helper()
+		rec := &record.Record{ID: id, Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+		rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+		if err := s.publishRecord(ctx, rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rated := func(records uint64, ids ...string) *store {
+		t.Helper()
+		a, err := New(ctx, nc, quick(), zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			ended(a.store, id)
+		}
+		following, stop := context.WithCancel(ctx)
+		done := make(chan error)
+		go func() { done <- a.ladder.follow(following, a.store) }()
+		gametest.Eventually(t, "all records rated", func() bool { return a.ladder.upTo(records) })
+		stop()
+		<-done
+		return a.store
+	}
+	s := rated(5, "g1", "g2", "g3", "g4", "g5")
+	if err := s.js.DeleteStream(ctx, s.records.CachedInfo().Config.Name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.js.CreateStream(ctx, s.records.CachedInfo().Config); err != nil {
+		t.Fatal(err)
+	}
+	ended(s, "g1")
+	s = rated(2, "g6")
+	s = rated(3, "g7") // by an arena that was started since
+	again := newLadder(s.ladder, nil, zerolog.Nop())
+	if err := again.load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for p, wins := range map[protocol.PlayerID]int{"ann": 7, "bob": 0} {
+		if got, _ := again.of("amazons", clock.Correspondence, p); got.Games != 7 || got.Wins != wins {
+			t.Errorf("%s: %d games, %d won; want all 7, %d won", p, got.Games, got.Wins, wins)
+		}
+	}
+}
+
 // A standing that was erased unnoticed does not stop the ladder: its player begins afresh.
 func TestRatedAfterErasure(t *testing.T) {
 	t.Parallel()
