@@ -173,3 +173,15 @@ func TestWithPeople(t *testing.T) {
 	p.seen("the greeting, once", func() bool { return slices.Equal(m.chats, []string{"你好"}) })
 	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 }
+
+// What people write to each other is in no log, whatever its level.
+func TestChatIsNotLogged(t *testing.T) {
+	p, _, f := playing(t, nil)
+	gametest.Eventually(t, "the notice in the log", func() bool {
+		p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeChat, ID: "t1", Game: "game1", From: "ann", Text: "between us"})
+		return f.log.has(`"notice":"chat"`)
+	})
+	if f.log.has("between us") {
+		t.Error("the log has what the opponent wrote")
+	}
+}

@@ -387,7 +387,10 @@ func (p *player) handleNotice(n protocol.Notice) {
 			s.ChallengeEnded()
 		}
 		ev = p.log.Debug()
-	case protocol.NoticeChat, protocol.NoticeWaiting:
+	case protocol.NoticeChat:
+		n.Text = "" // chat is stored nowhere
+		ev = p.log.Debug()
+	case protocol.NoticeWaiting:
 		ev = p.log.Debug()
 	}
 	ev.Str("notice", string(n.Kind)).Str("game", short(n.Game)).Str("from", short(n.From)).
