@@ -149,7 +149,7 @@ func text(what, s string, most int) error {
 		return fmt.Errorf("%s: longer than %d characters", what, most)
 	}
 	for _, r := range s {
-		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+		if unicode.IsControl(r) || r == utf8.RuneError { // U+009B begins sequences of terminals as well
 			return fmt.Errorf("%s: contains a control character", what)
 		}
 	}

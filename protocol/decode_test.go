@@ -152,6 +152,7 @@ var faults = []struct {
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"expire_ms":86400001,"pool"`, 1), protocol.Malformed, "expire_ms: want 0 to 86400000"},
 	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"Ann\u202enimda"`, 1), protocol.Malformed, "display: contains an invisible character"},
 	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"A\u200bnn"`, 1), protocol.Malformed, "display"},
+	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","build":"red \u009b31m"`, 1), protocol.Malformed, "control character"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"rated":"no","pool"`, 1), protocol.Malformed, "field rated: unexpected string"},
 	{"challenge", `{"v":1,"id":5}`, protocol.Malformed, "field id: unexpected number"},
 	{"challenge", `{"v":1,"position":5}`, protocol.Malformed, "field position: unexpected number"},
