@@ -1,7 +1,7 @@
 // @ts-check
 // Dialogs and short notes.
 
-import { fill, h, icon, say } from "./dom.js";
+import { above, fill, h, icon, live, say } from "./dom.js";
 import { t } from "./i18n.js";
 
 /**
@@ -40,10 +40,12 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		}, true);
 		box.addEventListener("click", (e) => closable && e.target === box && close(undefined));
 		box.addEventListener("close", () => {
+			if (shown && box.contains(shown)) above().append(shown); // it may not have been read yet
 			box.remove();
 			done(value);
 		});
 		document.body.append(box);
+		live(box);
 		box.showModal();
 	});
 }
@@ -77,13 +79,13 @@ let shown;
 let timer;
 
 /**
- * note shows a sentence for a while, above what is there, and speaks it.
+ * note shows a sentence for a while, above what is there, an open dialog, too, and speaks it.
  * @param {string} text
  */
 export function note(text) {
 	shown?.remove();
 	clearTimeout(timer);
-	shown = document.body.appendChild(h("div.note", { "data-note": "", "aria-hidden": "true" }, text));
+	shown = above().appendChild(h("div.note", { "data-note": "", "aria-hidden": "true" }, text));
 	say(text);
 	timer = setTimeout(() => shown?.remove(), 2500 + 60 * text.length);
 }

@@ -94,10 +94,22 @@ export function icon(name) {
 	return svg;
 }
 
-/** @type {HTMLElement|undefined} */
-let polite;
-/** @type {HTMLElement|undefined} */
-let urgent;
+/** above is what lies over the rest of the page: the dialog that was opened last, which makes the rest unreachable and silent, or the page itself. @returns {HTMLElement} */
+export const above = () => /** @type {HTMLElement} */ ([...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body);
+
+/** @type {WeakMap<HTMLElement, {polite: HTMLElement, urgent: HTMLElement}>} */
+const regions = new WeakMap();
+
+/** live are the live regions of the page or of a dialog. They must be there before something is said in them. @param {HTMLElement} of */
+export function live(of) {
+	let found = regions.get(of);
+	if (!found) {
+		found = { polite: h("div.sr", { "aria-live": "polite", "data-live": "polite" }), urgent: h("div.sr", { "aria-live": "assertive", "data-live": "urgent" }) };
+		regions.set(of, found);
+		of.append(found.polite, found.urgent);
+	}
+	return found;
+}
 
 /** @type {Set<HTMLElement>} regions in which something is said just now */
 const speaking = new Set();
@@ -109,9 +121,7 @@ const speaking = new Set();
  * @param {boolean} [now] interrupts what is being spoken
  */
 export function say(text, now) {
-	polite ??= document.body.appendChild(h("div.sr", { "aria-live": "polite", "data-live": "polite" }));
-	urgent ??= document.body.appendChild(h("div.sr", { "aria-live": "assertive", "data-live": "urgent" }));
-	const region = /** @type {HTMLElement} */ (now ? urgent : polite);
+	const region = live(above())[now ? "urgent" : "polite"];
 	if (!speaking.has(region)) region.replaceChildren();
 	speaking.add(region);
 	setTimeout(() => speaking.delete(region));

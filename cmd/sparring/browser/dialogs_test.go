@@ -1,0 +1,50 @@
+package browser
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/accessibility"
+)
+
+// reads reports whether a screen reader reaches something of a role that has a name.
+func (p *tab) reads(role, name string) bool {
+	p.t.Helper()
+	tree := call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	is := func(v *accessibility.Value, text string) bool {
+		var s string
+		return v != nil && json.Unmarshal(v.Value, &s) == nil && s == text
+	}
+	return slices.ContainsFunc(tree.Nodes, func(n *accessibility.Node) bool { return !n.Ignored && is(n.Role, role) && is(n.Name, name) })
+}
+
+// TestNoteInDialog: what happens while a dialog is open is shown above it, and spoken.
+func TestNoteInDialog(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "owner", phone, w.at)
+	p.resize(640, 360)
+	p.begin("gomoku")
+	p.tap(act("account"))
+	p.tap(act("device-link"))
+	p.see(`img.qr`)
+	p.tapUntil(act("copy"), `(() => {
+		const note = document.querySelector("[data-note]"), r = note?.getBoundingClientRect();
+		if (!note) return false;
+		note.style.pointerEvents = "auto"; // a tap goes through a note
+		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2) === note;
+	})()`)
+	spoken := eval[string](p.tab, `said.at(-1)`)
+	if !p.reads("StaticText", spoken) {
+		t.Errorf("a screen reader does not reach %q", spoken)
+	}
+	p.tap(`dialog ` + act("close"))
+	p.await(`!document.querySelector("dialog")`)
+	p.hear()
+	p.offline(true)
+	p.heard("No connection")
+	if !p.reads("StaticText", "No connection") {
+		t.Error("nothing is read any more once a dialog has been closed")
+	}
+}
