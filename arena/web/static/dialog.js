@@ -15,7 +15,7 @@ import { t } from "./i18n.js";
 export function dialog(title, content, { act, closable = true } = {}) {
 	return new Promise((done) => {
 		/** @type {HTMLDialogElement} */
-		const box = h("dialog", { "aria-labelledby": "dialog-title", "data-dialog": act ?? "" });
+		const box = h("dialog", { "aria-label": title, "data-dialog": act ?? "" }); // not by its heading: it may lie on another dialog
 		/** @type {any} */
 		let value;
 		const close = (/** @type {any} */ v) => {
@@ -24,7 +24,7 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		};
 		fill(
 			box,
-			h("header", null, h("h2", { id: "dialog-title" }, title),
+			h("header", null, h("h2", null, title),
 				closable && h("button.plain.square", { type: "button", "aria-label": t("page.close"), "data-act": "close", onclick: () => close(undefined) }, icon("close"))),
 			content(close),
 		);

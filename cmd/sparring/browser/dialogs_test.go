@@ -48,3 +48,21 @@ func TestNoteInDialog(t *testing.T) {
 		t.Error("nothing is read any more once a dialog has been closed")
 	}
 }
+
+// TestQuestionInDialog: a question that a dialog leads to has a name of its own.
+func TestQuestionInDialog(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "owner", desktop, w.at)
+	p.begin("gomoku")
+	p.tap(act("account"))
+	p.see(act("erase"))
+	if !p.reads("dialog", "You") {
+		t.Error("the dialog has no name")
+	}
+	p.tap(act("erase"))
+	p.see(act("yes-erase"))
+	if title := eval[string](p.tab, `[...document.querySelectorAll("dialog h2")].at(-1).textContent`); !p.reads("dialog", title) {
+		t.Errorf("the question %q is not the name of its dialog", title)
+	}
+}
