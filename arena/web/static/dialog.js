@@ -6,7 +6,8 @@ import { t } from "./i18n.js";
 
 /**
  * dialog opens a modal dialog: the browser keeps the focus inside, closes it on
- * Escape, and returns the focus to where it was.
+ * Escape, and returns the focus to where it was. One that is open already is not opened
+ * again: what it needs may have been slow to load, and the button was tapped twice.
  * @param {string} title
  * @param {(close: (value?: any) => void) => (import("./dom.js").Child)} content
  * @param {{act?: string, closable?: boolean}} [options]
@@ -14,6 +15,7 @@ import { t } from "./i18n.js";
  */
 export function dialog(title, content, { act, closable = true } = {}) {
 	return new Promise((done) => {
+		if (act && document.querySelector(`dialog[open][data-dialog="${act}"]`)) return done(undefined);
 		/** @type {HTMLDialogElement} */
 		const box = h("dialog", { "aria-label": title, "data-dialog": act ?? "" }); // not by its heading: it may lie on another dialog
 		/** @type {any} */

@@ -484,7 +484,7 @@ class Game {
 
 	async #openReview() {
 		const { open } = await import("./review.js");
-		if (this.#closed) return;
+		if (this.#closed || this.review) return; // or tapped again meanwhile
 		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
 

@@ -66,3 +66,39 @@ func TestQuestionInDialog(t *testing.T) {
 		t.Errorf("the question %q is not the name of its dialog", title)
 	}
 }
+
+// tapTwice taps twice before the first tap can have had an effect, as on a slow connection.
+func (p *tab) tapTwice(selector string) {
+	p.t.Helper()
+	p.see(selector)
+	eval[any](p, `(e => (e.click(), e.click(), null))(document.querySelector(`+quote(selector)+`))`)
+}
+
+// TestTappedTwice: who taps a button again, because what it needs is slow to load, opens one
+// dialog and one review.
+func TestTappedTwice(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "impatient", phone, w.at)
+	p.begin("gomoku")
+	for _, name := range []string{"account", "settings"} {
+		p.tapTwice(act(name))
+		p.see(`dialog[open]`)
+		if n := eval[int](p.tab, `document.querySelectorAll("dialog").length`); n != 1 {
+			t.Errorf("%s: %d dialogs", name, n)
+		}
+		eval[any](p.tab, `document.querySelectorAll("dialog").forEach(d => d.close())`)
+		p.await(`!document.querySelector("dialog")`)
+	}
+	p.move("h8")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tapTwice(act("review"))
+	p.see(`[data-review]`)
+	if n := eval[int](p.tab, `document.querySelectorAll("[data-review]").length`); n != 1 {
+		t.Errorf("%d reviews", n)
+	}
+	p.tap(act("review-close"))
+	p.see(act("rematch"))
+}
