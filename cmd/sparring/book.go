@@ -143,19 +143,16 @@ again on a growing folder of records.`,
 			if plies < 1 {
 				return usagef("--plies must be positive")
 			}
-			b, err := bookToChange(args[0])
-			if err != nil {
-				return err
-			}
-			builder := b.Edit(plies)
-			t, err := feed(c, args[1:], builder.Learn)
-			if err != nil {
-				return err
-			}
-			if t.counted > 0 {
-				if err := builder.Book(0).Save(args[0]); err != nil {
-					return err
+			var t *tally
+			err := changeBook(args[0], func(b *book.Book) (_ *book.Book, err error) {
+				builder := b.Edit(plies)
+				if t, err = feed(c, args[1:], builder.Learn); err != nil || t.counted == 0 {
+					return nil, err
 				}
+				return builder.Book(0), nil
+			})
+			if err != nil {
+				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %v\n", args[0], t)
 			return nil

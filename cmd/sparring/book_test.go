@@ -137,6 +137,47 @@ func TestSelfPlayInUse(t *testing.T) {
 	}
 }
 
+// TestBookInUse: a book that another command changes is not changed, since the later of the two
+// would drop what the earlier added.
+func TestBookInUse(t *testing.T) {
+	dir := t.TempDir()
+	text, path := filepath.Join(dir, "book.txt"), filepath.Join(dir, "my.book")
+	if err := os.WriteFile(text, []byte("sparring book 1 xiangqi\nh2e2 b9a7 = 1 0 0 # \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sparring := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := run(append([]string{"book"}, args...), strings.NewReader(""), &out, &errs)
+		return code, errs.String()
+	}
+	if code, errs := sparring("import", text, "--out", path); code != 0 {
+		t.Fatal(errs)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := journal.Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"avoid", path, "--moves", "h2e2"}, {"learn", path, dir}} {
+		if code, errs := sparring(args...); code != exitFailed || !strings.Contains(errs, "another process writes to this file") {
+			t.Errorf("%v: code %d, %s", args, code, errs)
+		}
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("%v, the book has changed", err)
+	}
+	unlock()
+	if code, errs := sparring("avoid", path, "--moves", "h2e2"); code != 0 {
+		t.Errorf("afterwards: %s", errs)
+	}
+	if after, err := os.ReadFile(path); err != nil || bytes.Equal(before, after) {
+		t.Errorf("%v, the book has not changed", err)
+	}
+}
+
 // TestSelfPlayOfOtherSettings: the same command would never go on with a file of other
 // settings, which its exit code says.
 func TestSelfPlayOfOtherSettings(t *testing.T) {

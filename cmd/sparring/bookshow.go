@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"sparring/engine/book"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/journal"
 	"sparring/lab/texttable"
 )
 
@@ -55,12 +57,29 @@ comes with the program.`,
 	return c
 }
 
-// bookToChange opens the book in a file that is to be written again.
-func bookToChange(name string) (*book.Book, error) {
+// changeBook replaces the book in a file by the one that change returns, if it returns one. No
+// other command changes the file meanwhile: what it added would be lost.
+func changeBook(name string, change func(*book.Book) (*book.Book, error)) error {
 	if name == book.Shipped {
-		return nil, usagef("the book that comes with the program can't be changed: make a file of it by \"sparring book export shipped\" and \"sparring book import\"")
+		return usagef("the book that comes with the program can't be changed: make a file of it by \"sparring book export shipped\" and \"sparring book import\"")
 	}
-	return book.Load(name)
+	if _, err := os.Stat(name); err != nil {
+		return fmt.Errorf("book: %w", err)
+	}
+	unlock, err := journal.Lock(name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	b, err := book.Load(name)
+	if err != nil {
+		return err
+	}
+	changed, err := change(b)
+	if err != nil || changed == nil {
+		return err
+	}
+	return changed.Save(name)
 }
 
 // findBook opens the book in a file, or the shipped book for a game or rule set.
@@ -240,28 +259,28 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 		if len(moves) == 0 {
 			return usagef("--moves is required: a line, whose last move is meant")
 		}
-		b, err := bookToChange(args[0])
+		var b *book.Book
+		var p game.Position
+		err = changeBook(args[0], func(old *book.Book) (*book.Book, error) {
+			last := len(moves) - 1
+			if p, err = afterMoves(old, rules, strings.Join(moves[:last], " ")); err != nil {
+				return nil, err
+			}
+			m, err := readMove(p, moves[last])
+			if err != nil {
+				return nil, usagef("--moves, ply %d: %w", last+1, err)
+			}
+			if _, err := notationOf(p, game.Notation(notation)); err != nil {
+				return nil, err
+			}
+			builder := old.Edit(0)
+			if err := builder.Prefer(p, m, pref); err != nil {
+				return nil, &usageError{err}
+			}
+			b = builder.Book(0)
+			return b, nil
+		})
 		if err != nil {
-			return err
-		}
-		last := len(moves) - 1
-		p, err := afterMoves(b, rules, strings.Join(moves[:last], " "))
-		if err != nil {
-			return err
-		}
-		m, err := readMove(p, moves[last])
-		if err != nil {
-			return usagef("--moves, ply %d: %w", last+1, err)
-		}
-		if _, err := notationOf(p, game.Notation(notation)); err != nil {
-			return err
-		}
-		builder := b.Edit(0)
-		if err := builder.Prefer(p, m, pref); err != nil {
-			return &usageError{err}
-		}
-		b = builder.Book(0)
-		if err := b.Save(args[0]); err != nil {
 			return err
 		}
 		v, err := lookAt(b, p, game.Notation(notation))

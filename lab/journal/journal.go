@@ -123,6 +123,20 @@ func InUse(path string) bool {
 	return err == nil && !free
 }
 
+// Lock locks an existing file that is read and then replaced, as a File is while it is open,
+// until the function returned is called. The error wraps ErrInUse if another process has it.
+func Lock(path string) (unlock func(), err error) {
+	lock := lockOf(path)
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		err = ErrInUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return func() { lock.Close() }, nil
+}
+
 // lockOf returns the lock of an existing file. It is beside the file itself, so that those who
 // open the file by a link share it.
 func lockOf(path string) *flock.Flock {
