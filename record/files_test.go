@@ -192,6 +192,31 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 }
 
+// TestPutTogether: files that people or their scripts have put together may have the settings of
+// matches in the middle, and no line end after the last game.
+func TestPutTogether(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	appendAll(t, w, "a", "b")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "games.jsonl")
+	a, b, _ := strings.Cut(string(mustRead(t, path)), "\n")
+	const terms = `{"match":1,"id":"mabcdefgh"}`
+	for text, want := range map[string][]string{
+		terms + "\n" + a + "\n" + terms + "\n" + b: {"a", "b"},
+		a + "\n" + strings.TrimSuffix(b, "\n"):     {"a", "b"},
+		terms + "\n" + a + "\n" + terms:            {"a"},
+		strings.ReplaceAll(a+"\n"+b, "\n", "\r\n"): {"a", "b"},
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantIDs(t, dir, want...)
+	}
+}
+
 // Damaged lines are reported, and the others are read.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()

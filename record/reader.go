@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,8 @@ func Files(dir string) ([]string, error) {
 const TermsPrefix = `{"match":`
 
 // File yields the records of one file, see All. The settings at the beginning of a
-// match's result file are no record, and are skipped.
+// match's result file are no record, and are skipped, also where several such files were put
+// together. A last line without a line end counts if it is whole.
 func File(path string) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		f, err := os.Open(path)
@@ -118,19 +120,19 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 	buf := bufio.NewReaderSize(in, 64<<10)
 	for n := 1; ; n++ {
 		line, err := readLine(buf)
+		last := err == io.EOF // without a line end
 		var r *Record
 		switch {
-		case err == io.EOF && len(line) == 0:
+		case last && len(bytes.TrimSpace(line)) == 0:
 			return
-		case err == io.EOF:
-			err = cutOffError{}
-			yield(nil, &DamagedError{File: path, Line: n, Err: err})
+		case last && !json.Valid(line):
+			yield(nil, &DamagedError{File: path, Line: n, Err: cutOffError{}})
 			return
 		case errors.Is(err, errLongLine):
-		case err != nil:
+		case err != nil && !last:
 			yield(nil, &DamagedError{File: path, Line: n, Err: err})
 			return
-		case len(bytes.TrimSpace(line)) == 0, n == 1 && bytes.HasPrefix(line, []byte(TermsPrefix)):
+		case len(bytes.TrimSpace(line)) == 0, bytes.HasPrefix(line, []byte(TermsPrefix)):
 			continue
 		default:
 			r, err = Decode(line)
@@ -139,7 +141,7 @@ func lines(path string, in io.Reader, yield func(*Record, error) bool) {
 			err = &DamagedError{File: path, Line: n, Err: err}
 			r = nil
 		}
-		if !yield(r, err) {
+		if !yield(r, err) || last {
 			return
 		}
 	}
