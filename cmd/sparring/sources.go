@@ -23,6 +23,13 @@ import (
 const aSource = `A SOURCE is a data directory or another folder of records, a file of records, the
 result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
 
+// byteOrderMark is what some editors and shells put before a text in UTF-8, and markedHead how
+// a file of records then begins.
+const (
+	byteOrderMark = "\xef\xbb\xbf"
+	markedHead    = byteOrderMark + `{"`
+)
+
 // gamesIn iterates over the games of a source, see aSource, once. The options are for
 // files of other programs.
 func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error], error) {
@@ -45,6 +52,9 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 		return nil, err
 	}
 	in := bufio.NewReader(f) // a pipe gives its beginning only once
+	if head, _ := in.Peek(len(markedHead)); string(head) == markedHead {
+		in.Discard(len(byteOrderMark)) // it was read
+	}
 	head, err := in.Peek(2)
 	if len(head) == 0 || err != nil && !errors.Is(err, io.EOF) {
 		f.Close() // nothing was written
@@ -216,7 +226,7 @@ func headOf(path string) []byte {
 	defer f.Close()
 	head := make([]byte, 4<<10)
 	n, _ := io.ReadFull(f, head)
-	return head[:n]
+	return bytes.TrimPrefix(head[:n], []byte(byteOrderMark))
 }
 
 // isDir reports whether a path is that of a folder.

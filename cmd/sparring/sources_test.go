@@ -38,8 +38,9 @@ func TestCheckOutput(t *testing.T) {
 		"": "", "-": "", filepath.Join(dir, "new"): "",
 		write("old.html", "<!DOCTYPE html>"): "", write("weights.json", `{"rules":"freestyle","match":[]}`): "",
 		source: "is what is read",
-		write("match.jsonl", `{"match":1,"id":"m1"}`+"\n"):                               "has games",
-		write("records.jsonl", `{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"): "has games",
+		write("match.jsonl", `{"match":1,"id":"m1"}`+"\n"):                                            "has games",
+		write("records.jsonl", `{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"):              "has games",
+		write("marked.jsonl", byteOrderMark+`{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"): "has games",
 		dir:                           "is a folder, want a file",
 		filepath.Join(dir, "no", "x"): "there is no folder " + filepath.Join(dir, "no"),
 		socket:                        "is a device or the like, want a file",
@@ -87,8 +88,9 @@ func TestGamesFromAPipe(t *testing.T) {
 	const game = `{"v":1,"id":"ID","game":"gomoku","rules":"gomoku/freestyle-15","clock":"unlimited","rated":false,` +
 		`"seats":[{"player":"a"},{"player":"b"}],"result":"none","source":{"by":"match"},"plies":[]}` + "\n"
 	for name, text := range map[string]string{
-		"records": strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
-		"sgf":     "(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15];B[gg])",
+		"records":                        strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
+		"records with a byte-order mark": byteOrderMark + strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
+		"sgf":                            "(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15];B[gg])",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
