@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -30,8 +31,9 @@ type exportFlags struct {
 	all            bool
 	player         string // of the games that --all writes; "": all
 	event          string
-	title, place   string       // to write instead of the record's, unless ""
-	follows        *event.Event // that --event names; nil: --event is a title
+	title, place   string                     // to write instead of the record's, unless ""
+	follows        *event.Event               // that --event names; nil: --event is a title
+	courses        map[string]map[string]bool // of the games, see courseIn, by format; filled in where it is needed
 }
 
 func recordsExport(from *archive) *cobra.Command {
@@ -188,15 +190,67 @@ func (f *exportFlags) exportInto(c *cobra.Command, id string, sources []string) 
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	return f.replace(filepath.Join(f.out, f.names(games)[id]), to, r, sources)
+	return f.replace(filepath.Join(f.out, f.names(games)[id]), to, r, games, sources)
 }
 
-// replace writes a game to a file in a folder, unless that is a source.
-func (f *exportFlags) replace(path string, to format.Format, r *record.Record, sources []string) error {
+// replace writes a game to a file in a folder, unless that is a source, or has a game that is
+// not one of games: an export of others would be lost.
+func (f *exportFlags) replace(path string, to format.Format, r *record.Record, games []*record.Record, sources []string) error {
 	if err := checkReplaced("--out", path, sources...); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return f.write(w, to, r) })
+	var text bytes.Buffer
+	if err := f.write(&text, to, r); err != nil {
+		return err
+	}
+	have, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !bytes.Equal(have, text.Bytes()) && !f.among(have, to, games):
+		return fmt.Errorf("%s has another game, which would be lost; want another folder, or all games in one export", path)
+	}
+	return atomicfile.WriteBytes(path, text.Bytes())
+}
+
+// among reports whether the text of a file has one of the games. They are compared as the
+// format has them, which may leave something out.
+func (f *exportFlags) among(text []byte, to format.Format, games []*record.Record) bool {
+	if f.courses == nil {
+		f.courses = map[string]map[string]bool{}
+	}
+	if f.courses[to.Name] == nil {
+		known := map[string]bool{}
+		for _, r := range games {
+			var text bytes.Buffer
+			if f.write(&text, to, r) != nil {
+				continue // it is told where the game is written
+			}
+			if course, ok := courseIn(text.Bytes()); ok {
+				known[course] = true
+			}
+		}
+		f.courses[to.Name] = known
+	}
+	course, ok := courseIn(text)
+	return ok && f.courses[to.Name][course]
+}
+
+// courseIn returns where the game of a text begins, and its moves; ok is false if the text is
+// not that of one game.
+func courseIn(text []byte) (course string, ok bool) {
+	n := 0
+	for r, err := range interchange.Import(bytes.NewReader(text), format.ReadOptions{}) {
+		if n++; err != nil || n > 1 {
+			return "", false
+		}
+		course = r.Position
+		for _, p := range r.Plies {
+			course += " " + p.Move
+		}
+	}
+	return course, n == 1
 }
 
 // names returns the names of the games' files in a folder, by the games' ids. No two
@@ -241,7 +295,7 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 		r := f.described(r)
 		to, err := f.formatOf(r)
 		if err == nil {
-			err = f.replace(filepath.Join(f.out, names[r.ID]), to, r, sources)
+			err = f.replace(filepath.Join(f.out, names[r.ID]), to, r, games, sources)
 		}
 		if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "sparring: game %s: %v\n", r.ID, err)

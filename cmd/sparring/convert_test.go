@@ -88,6 +88,57 @@ func TestExportOneByOne(t *testing.T) {
 	}
 }
 
+// TestExportsOfTwoDays: games of another export into a folder stay, also where the names do not
+// tell them apart. The same export again, or one with more games, replaces its own.
+func TestExportsOfTwoDays(t *testing.T) {
+	at := time.Date(2026, 7, 11, 2, 0, 0, 0, time.UTC)
+	dir := t.TempDir()
+	export := func(source string, more ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := run(append([]string{"records", "export", "--event", "uccileague-fast", "--out", dir, source}, more...), strings.NewReader(""), &out, &errs)
+		return code, errs.String()
+	}
+	monday, tuesday := gamesFile(t, "xiangqi/wxf", "h2e2", at, 2), gamesFile(t, "xiangqi/wxf", "b0c2", at.AddDate(0, 0, 1), 3)
+	for range 2 {
+		if code, errs := export(monday, "--all"); code != exitOK {
+			t.Fatalf("code %d, %s", code, errs)
+		}
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "a-b0.PGN"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{tuesday, "--all"}, {"g0", tuesday}} {
+		code, errs := export(args[0], args[1:]...)
+		if code != exitFailed || !strings.Contains(errs, "a-b0.PGN has another game, which would be lost") {
+			t.Errorf("%v: code %d, %s", args, code, errs)
+		}
+		if have, err := os.ReadFile(filepath.Join(dir, "a-b0.PGN")); err != nil || !bytes.Equal(have, kept) {
+			t.Errorf("%v: the game is now %s, %v", args, have, err)
+		}
+	}
+	// The day before turns up: now its games come first.
+	sunday := gamesFile(t, "xiangqi/wxf", "a3a4", at.AddDate(0, 0, -1), 1)
+	all := filepath.Join(t.TempDir(), "all.jsonl")
+	var text []byte
+	for i, path := range []string{sunday, monday, tuesday} {
+		lines, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, bytes.ReplaceAll(lines, []byte(`"id":"g`), fmt.Appendf(nil, `"id":"day%d-`, i))...)
+	}
+	if err := os.WriteFile(all, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, errs := export(all, "--all", "--moves", "wxf"); code != exitOK {
+		t.Errorf("all games in one export: code %d, %s", code, errs)
+	}
+	if have, want := namesIn(t, dir), "a-b0.PGN, a-b1.PGN, a-b2.PGN, a-b3.PGN, a-b4.PGN, a-b5.PGN"; have != want {
+		t.Errorf("%s, want %s", have, want)
+	}
+}
+
 // TestExportReplacesNoSource: neither a game alone nor all of them are written over the
 // file that they were read from.
 func TestExportReplacesNoSource(t *testing.T) {
