@@ -120,9 +120,14 @@ func (s *Store) accounts() ([]*jwt.AccountClaims, error) {
 			scope.Key = s.Signers[r.role]
 			c.SigningKeys.AddScopedSigner(scope)
 			for _, u := range s.state.Users {
-				if u.Role == r.role && !u.Revoked.IsZero() {
-					c.RevokeAt(u.Key, u.Revoked)
+				if u.Role != r.role || u.Revoked.IsZero() {
+					continue
 				}
+				at := u.Revoked // what was issued until then
+				if at.Before(u.Issued) {
+					at = u.Issued // by a clock that was ahead
+				}
+				c.RevokeAt(u.Key, at)
 			}
 		}
 		sort.Sort(c.Exports) // as they are encoded

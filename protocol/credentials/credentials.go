@@ -332,6 +332,7 @@ func (s *Store) issue(r Request) (creds []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	u.Issued = time.Unix(claims.IssuedAt, 0)
 	if len(token) > maxToken {
 		return nil, fmt.Errorf("%d players are too many for one connection: want several credentials", len(u.Players))
 	}

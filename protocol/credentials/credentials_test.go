@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
@@ -393,4 +395,59 @@ func TestRenewedCertificate(t *testing.T) {
 	if len(c.DNSNames) != 2 || len(c.IPAddresses) != 1 {
 		t.Errorf("hosts %q and %v", c.DNSNames, c.IPAddresses)
 	}
+}
+
+// Credentials that were issued while the clock was ahead are revoked by a clock that was set
+// right since.
+func TestRevokeAfterTheClockWasSetBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "credentials")
+	var creds []byte
+	at := func(since time.Duration, f func(*credentials.Store) error) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) { // each begins at the same moment
+			time.Sleep(since)
+			s, err := credentials.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := f(s); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := credentials.Init(dir, []string{"localhost"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	at(time.Hour, func(s *credentials.Store) (err error) {
+		creds, err = s.Issue(credentials.Request{Role: credentials.Bot, Players: []protocol.PlayerID{"ann"}})
+		return err
+	})
+	at(time.Minute, func(s *credentials.Store) error {
+		_, err := s.Revoke("ann")
+		return err
+	})
+	token, err := jwt.ParseDecoratedJWT(creds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, err := jwt.DecodeUserClaims(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, credentials.AccountsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word := range strings.FieldsSeq(string(data)) {
+		if account, err := jwt.DecodeAccountClaims(word); err == nil && account.Subject == ann.IssuerAccount {
+			if !account.IsClaimRevoked(ann) {
+				t.Errorf("issued at %d, revoked for what was issued until %v", ann.IssuedAt, account.Revocations)
+			}
+			return
+		}
+	}
+	t.Error("the account of the user is not in the file")
 }
