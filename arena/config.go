@@ -137,9 +137,18 @@ func (c Config) Validate() error {
 		faults.Add("ARENA_REPLICAS", "%d: want 1, 3 or 5", c.Replicas)
 	}
 	faults.AtLeast("ARENA_GAMES", c.Games, 1)
-	faults.Positive("ARENA_CHALLENGE_FOR", c.ChallengeFor)
-	faults.Positive("ARENA_FIRST_MOVE", c.Policy.FirstMove)
-	faults.Positive("ARENA_ABANDON_AFTER", c.Policy.AbandonAfter)
+	for _, d := range []struct {
+		variable string
+		d, most  time.Duration
+	}{
+		{"ARENA_CHALLENGE_FOR", c.ChallengeFor, protocol.LongestChallenge},
+		{"ARENA_FIRST_MOVE", c.Policy.FirstMove, clock.Longest}, {"ARENA_ABANDON_AFTER", c.Policy.AbandonAfter, clock.Longest},
+	} {
+		faults.Positive(d.variable, d.d)
+		if d.d > d.most {
+			faults.Add(d.variable, "%v: want at most %v", d.d, d.most)
+		}
+	}
 	if c.LostAfter < 2*c.Heartbeat {
 		faults.Add("ARENA_LOST_AFTER", "%v: want at least two heartbeats (%v)", c.LostAfter, 2*c.Heartbeat)
 	}

@@ -41,3 +41,19 @@ func TestValidateNamesAllFaults(t *testing.T) {
 		}
 	}
 }
+
+// No challenge or game can have these times. In slower games they are multiplied, so that one of
+// a century would be negative there, and end them at once.
+func TestValidateNamesLongTimes(t *testing.T) {
+	c := Defaults()
+	c.ChallengeFor, c.Policy.FirstMove, c.Policy.AbandonAfter = 48*time.Hour, 999_999*time.Hour, 999_999*time.Hour
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"ARENA_CHALLENGE_FOR: 48h0m0s: want at most 24h0m0s", "ARENA_FIRST_MOVE: 999999h0m0s: want at most 336h0m0s", "ARENA_ABANDON_AFTER: 999999h0m0s: want at most 336h0m0s"} {
+		if !strings.Contains(err.Error(), "SPARRING_"+want) {
+			t.Errorf("the error does not name SPARRING_%s:\n%v", want, err)
+		}
+	}
+}
