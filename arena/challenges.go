@@ -152,7 +152,9 @@ func (a *Arena) post(ctx context.Context, pool protocol.Pool, ch protocol.Challe
 	if err != nil {
 		return false, err
 	}
-	a.metrics.challenges.Inc()
+	if !ack.Duplicate {
+		a.metrics.challenges.Inc()
+	}
 	return ack.Duplicate, nil
 }
 

@@ -20,6 +20,25 @@ import (
 	"sparring/record"
 )
 
+// A challenge that is stored again, as after an answer of the store that was lost, is counted
+// once.
+func TestChallengeIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := protocol.Challenge{V: protocol.Version, Game: "g1", Terms: small(t, "60"), Pairing: true, Expires: time.Now().Add(time.Minute)}
+	for _, want := range []bool{false, true} {
+		if again, err := a.post(t.Context(), ladderPoolOf(ch.Terms), ch); again != want || err != nil {
+			t.Fatalf("stored before: %v, want %v (%v)", again, want, err)
+		}
+	}
+	if n := a.metrics.totals()["challenges_total"]; n != 1 {
+		t.Errorf("%d challenges counted, want 1", n)
+	}
+}
+
 // TestChallengesOfOnePlayer: a player can't fill the queue alone, and decided
 // challenges no longer count.
 func TestChallengesOfOnePlayer(t *testing.T) {
