@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"sparring/protocol"
 )
 
 // Pseudonymize replaces a player of a game by a pseudonym, wherever its id and its
@@ -40,6 +42,15 @@ func Pseudonymize(r *Record, player, pseudonym string) bool {
 		return text
 	}
 	r.Text = replace(r.Text)
+	own := func(id string) string { return string(protocol.OwnPool(protocol.PlayerID(id))) }
+	if r.Pool == own(player) {
+		r.Pool = own(pseudonym)
+	}
+	for _, s := range []*Settings{r.Source.Settings, r.Seats[0].Settings, r.Seats[1].Settings} {
+		if s != nil && s.Profile == player {
+			s.Profile = pseudonym
+		}
+	}
 	for i := range r.Plies {
 		r.Plies[i].Comment = replace(r.Plies[i].Comment)
 	}

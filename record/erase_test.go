@@ -1,6 +1,9 @@
 package record
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // Names are replaced in texts as whole words, in scripts with spaces and without.
 func TestPseudonymize(t *testing.T) {
@@ -28,5 +31,25 @@ func TestPseudonymize(t *testing.T) {
 		if Pseudonymize(r, test.id, "x") {
 			t.Errorf("%s is still there", test.id)
 		}
+	}
+}
+
+// The id is in no field of a record that the player's own bot has written.
+func TestPseudonymizeOwnRecord(t *testing.T) {
+	r := &Record{V: Version, ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15", Pool: "player.team-red", Plies: []Ply{},
+		Source: Source{By: ByPlayer, Player: "team-red", Instance: "team-red-1", Settings: &Settings{Profile: "team-red"}}}
+	r.Seats[0], r.Seats[1] = Seat{Player: "team-red"}, Seat{Player: "ann"}
+	if !Pseudonymize(r, "team-red", "x") {
+		t.Fatal("not changed")
+	}
+	data, err := Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("team-red")) {
+		t.Errorf("%s", data)
+	}
+	if r.Pool != "player.x" || r.Source.Settings.Profile != "x" {
+		t.Errorf("pool %s, profile %s", r.Pool, r.Source.Settings.Profile)
 	}
 }
