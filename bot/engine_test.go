@@ -85,10 +85,15 @@ func profiles(t *testing.T, profile string) string {
 func TestPlaysWithTheEngine(t *testing.T) {
 	t.Parallel()
 	p, f, records := runProfile(t, `{"player": "amazons-hare", "games": ["amazons"], "nodes": 1000}`)
-	o := offerOf(small(t), "game1", game.First)
+	terms := small(t)
+	terms.Strict, terms.Private = true, true
+	o := offerOf(terms, "game1", game.First)
 	m := p.grant(o, p.offer(protocol.OwnPool(hare), o))
 	p.finished(m)
 	doc := records.find(t, 1, "game1")
+	if doc.Rated != terms.Rated || !doc.Strict || !doc.Private {
+		t.Errorf("rated %v, strict %v, private %v; want those of the terms", doc.Rated, doc.Strict, doc.Private)
+	}
 	if !slices.EqualFunc(doc.Plies, m.Moves, func(p record.Ply, move string) bool { return p.Move == move }) {
 		t.Errorf("the record has different moves")
 	}

@@ -24,7 +24,8 @@ func (s *Session) document() *record.Record {
 	st := s.st
 	doc := &record.Record{
 		ID: string(s.id), Game: st.Terms.Game, Rules: st.Terms.Rules, Position: st.Terms.Position,
-		Clock: st.Terms.Clock, Given: len(st.Terms.Moves), Rated: st.Terms.Rated, Strict: st.Terms.Strict, Pool: string(st.Pool), Start: st.Started,
+		Clock: st.Terms.Clock, Given: len(st.Terms.Moves), Rated: st.Terms.Rated, Strict: st.Terms.Strict, Private: st.Terms.Private,
+		Pool: string(st.Pool), Start: st.Started,
 		Source: s.source(), Disputes: s.disputes, Text: s.note,
 	}
 	for i, h := range st.Holders {
