@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
@@ -44,9 +45,17 @@ func newKeeper(dir string, b record.Bounds, nc *nats.Conn, log zerolog.Logger) (
 	return k, nil
 }
 
+// follow writes the platform's records until ctx ends or the connection is closed. The store
+// may not answer yet when it is called.
 func (k *keeper) follow(ctx context.Context, a *arena.Arena) {
-	if err := a.FollowRecords(ctx, k.keep); err != nil {
-		k.log.Error().Err(err).Msg("records not written to disk; the platform keeps them")
+	for said := false; ctx.Err() == nil && !k.nc.IsClosed(); said = true {
+		if err := a.FollowRecords(ctx, k.keep); err != nil && ctx.Err() == nil && !said {
+			k.log.Error().Err(err).Msg("records not written to disk; the platform keeps them; trying again")
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
 	}
 }
 
