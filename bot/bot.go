@@ -50,18 +50,21 @@ type Deps struct {
 
 // Bot is the bot process.
 type Bot struct {
-	nc         *nats.Conn
-	cfg        Config
-	deps       Deps
-	log        zerolog.Logger
-	subjects   protocol.Subjects
-	ledger     *policy.Ledger
-	disk       diskLevel
-	clock      *play.ServerClock
-	queues     []*queue
-	base       *protocol.Client   // of the first player
-	receiver   *protocol.Receiver // of the states of all games
-	launch     func(*player)      // starts a player's goroutines, while Run runs
+	nc       *nats.Conn
+	cfg      Config
+	deps     Deps
+	log      zerolog.Logger
+	subjects protocol.Subjects
+	ledger   *policy.Ledger
+	disk     diskLevel
+	clock    *play.ServerClock
+	queues   []*queue
+	base     *protocol.Client   // of the first player
+	receiver *protocol.Receiver // of the states of all games
+	launch   func(*player)      // starts a player's goroutines, while Run runs
+	// leaving is closed, for each player that was removed, once its farewell was answered, or
+	// given up. Only Run uses it.
+	leaving    map[protocol.PlayerID]chan struct{}
 	analyst    *analyst
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
 
@@ -116,6 +119,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 		nc: nc, cfg: cfg, deps: d, subjects: subjects, receiver: protocol.NewReceiver(nc),
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
 		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), tally: play.NewTally(), wake: make(chan struct{}, 1),
+		leaving: make(map[protocol.PlayerID]chan struct{}),
 	}
 	if b.mode, err = newMode(cfg.Data, cfg.Instance); err != nil {
 		return nil, err
@@ -167,7 +171,13 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.launch = func(p *player) {
 		var life context.Context
 		life, p.end = context.WithCancel(alive)
-		wg.Go(func() { p.run(life) })
+		after := b.leaving[p.profile().Player]
+		wg.Go(func() {
+			if after != nil { // or a farewell that is sent again would come behind the hello
+				<-after
+			}
+			p.run(life)
+		})
 		wg.Go(func() { p.repair(life, cmp.Or(b.deps.RetryEngines, retryEngines)) })
 		if b.cfg.Match.On && p.profile().level == 0 { // levels are there to be asked
 			wg.Go(func() { p.matchmake(life) })

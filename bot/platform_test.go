@@ -30,6 +30,7 @@ type platform struct {
 	games     map[protocol.GameID]*scriptedGame
 	peers     map[protocol.InstanceID]bool // that have said hello
 	secret    map[protocol.PlayerID]string // of each player's last hello
+	present   map[protocol.PlayerID]bool   // players that have said hello, and have not left since
 	hellos    int
 	lastHello protocol.Hello
 	alive     protocol.Alive // the last heartbeat
@@ -97,6 +98,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 	p := &platform{
 		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, nil, zerolog.Nop()),
 		games: make(map[protocol.GameID]*scriptedGame), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
+		present: make(map[protocol.PlayerID]bool),
 	}
 	p.serve()
 	return p
@@ -112,7 +114,7 @@ func (p *platform) serve() {
 			}
 			p.hellos, p.lastHello = p.hellos+1, m
 			p.peers[m.Instance] = true
-			p.secret[from.Player] = m.Secret
+			p.secret[from.Player], p.present[from.Player] = m.Secret, true
 			held := p.held(from.Player, m.Instance)
 			for _, g := range held {
 				p.tellAll(p.games[g])
@@ -147,6 +149,9 @@ func (p *platform) serve() {
 			if p.limited > 0 {
 				p.limited--
 				return protocol.Answer{Error: protocol.Refuse(protocol.RateLimited, "a test")}
+			}
+			if len(m.Games) == 0 {
+				p.present[from.Player] = false
 			}
 			for id, g := range p.games {
 				if len(m.Games) == 0 || slices.Contains(m.Games, id) {

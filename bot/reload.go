@@ -77,7 +77,10 @@ func (b *Bot) updateRoster() {
 			return false
 		}
 		p.end()
-		b.spawn(func() { p.leave() })
+		left := make(chan struct{})
+		if b.leaving[p.profile().Player] = left; !b.spawn(func() { defer close(left); p.leave() }) {
+			close(left)
+		}
 		return true
 	})
 	b.mu.Lock()

@@ -96,6 +96,42 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// A player that comes back while its farewell is under way says hello behind that: the other way
+// round the platform would take it for gone.
+func TestReloadTwice(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	p.limited = 1 // of the farewell, which is sent again a moment later
+	path := filepath.Join(t.TempDir(), "players.json")
+	var f *fixture
+	reload := func(players ...protocol.PlayerID) {
+		t.Helper()
+		var entries []string
+		for _, id := range players {
+			entries = append(entries, fmt.Sprintf(`{"player": %q, "games": ["amazons"]}`, id))
+		}
+		if err := os.WriteFile(path, []byte(`{"players": [`+strings.Join(entries, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f == nil {
+			return
+		}
+		if err := f.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		gametest.Eventually(t, "the players", func() bool { return len(f.roster()) == len(players) })
+	}
+	reload(hare, tortoise)
+	f = startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Profiles = path })
+	p.seen("the hellos", func() bool { return p.secret[hare] != "" && p.secret[tortoise] != "" })
+	reload(tortoise)
+	p.seen("a farewell", func() bool { return len(p.leaves) > 0 })
+	reload(tortoise, hare)
+	p.seen("both farewells, and hare", func() bool { return len(p.leaves) == 2 && p.present[hare] })
+	o := offerOf(small(t), "game1", game.Second)
+	p.finished(p.grant(o, p.offer(protocol.OwnPool(hare), o)))
+}
+
 // A player whose new engine does not start takes no games until it does.
 func TestReloadWithAnEngineThatFails(t *testing.T) {
 	srv := service(t)
