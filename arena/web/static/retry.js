@@ -48,11 +48,17 @@ export class Retry {
 
 	close() {
 		this.#turn++;
-		clearTimeout(this.#timer);
+		this.#drop();
 		this.off();
-		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
 		this.board.onmove = () => {};
 		this.board.onrefused = () => {};
+	}
+
+	/** #drop waits no more for what becomes of the move that was tried. */
+	#drop() {
+		clearTimeout(this.#timer);
+		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
+		this.#tried = "";
 	}
 
 	/** leave ends the trying: the review goes on where the player was. */
@@ -151,9 +157,9 @@ export class Retry {
 		clearTimeout(this.#timer);
 		this.#tried = "";
 		const last = points(m.move).slice(-1), lost = number(m.lost, { style: "percent" });
-		const after = [...this.#before, m.move];
+		const after = [...this.#before, m.move], before = this.#turn;
 		const [name] = await this.positions.names(this.#before, [m.move], t);
-		if (!(await this.#put(after, false))) return;
+		if (before !== this.#turn || !(await this.#put(after, false))) return; // the player has gone on
 		if (!m.class) {
 			if (!this.#shown) this.#found++;
 			this.board.mark(last.map((point) => ({ point, kind: "good" })));
@@ -161,7 +167,8 @@ export class Retry {
 			return this.#buttons("next", ...(m.move === task.best ? [] : ["show"]), "retry-close");
 		}
 		this.board.mark(last.map((point) => ({ point, kind: "mistake" })));
-		const reply = m.reply?.length ? await this.positions.names(after, m.reply.slice(0, 3), t) : [];
+		const turn = this.#turn, reply = m.reply?.length ? await this.positions.names(after, m.reply.slice(0, 3), t) : [];
+		if (turn !== this.#turn) return;
 		if (m.reply?.length) this.board.arrow(m.reply.slice(0, 1));
 		this.#say("wrong", [t("retry.wrong", { move: name, lost }), reply.length ? t("retry.reply", { line: reply.join(" ") }) : ""].join(" "));
 		this.#buttons("undo", "show", "next", "retry-close");
@@ -171,18 +178,18 @@ export class Retry {
 	async #answer() {
 		const { t } = this, task = this.#task;
 		this.#shown = true;
-		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
-		this.#tried = "";
+		this.#drop();
 		if (!(await this.#put(this.#before, false))) return;
 		this.board.arrow(task.line.slice(0, 3));
 		this.board.mark(points(task.best).slice(-1).map((point) => ({ point, kind: "best" })));
-		const names = await this.positions.names(this.#before, task.line, t);
+		const turn = this.#turn, names = await this.positions.names(this.#before, task.line, t);
+		if (turn !== this.#turn) return;
 		this.#say("shown", t("retry.shown", { move: names[0], line: names.join(" ") }));
 		this.#buttons("next", "retry-close");
 	}
 
 	#next() {
-		if (this.#tried) void this.socket.send({ t: "cancel", what: "try" });
+		this.#drop();
 		this.#shown = false;
 		this.#turn++;
 		this.#i++;

@@ -198,7 +198,8 @@ class Review {
 	async #openLine() {
 		const ply = this.#ply - 1, p = this.plies[ply];
 		if (!p?.line) return;
-		const names = await this.positions.names(this.moves.slice(0, ply), p.line, this.t);
+		const turn = this.#turn, names = await this.positions.names(this.moves.slice(0, ply), p.line, this.t);
+		if (turn !== this.#turn || this.#retry || !this.element.isConnected) return; // the visitor has gone on
 		this.#line = { ply, line: p.line, names, i: 1 };
 		await this.#show(true);
 		/** @type {HTMLElement|null} */ (this.acts.querySelector("button"))?.focus();

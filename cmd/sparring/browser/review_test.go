@@ -1,0 +1,100 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+)
+
+// holding lets a test keep back what the page asks about positions, as a slow connection
+// does, and the moves that are tried; late has what the page does if those are never judged.
+const holding = `(() => {
+	const { fetch, setTimeout, clearTimeout } = window, { send } = WebSocket.prototype;
+	window.held = null;
+	window.asking = 0;
+	window.release = () => { const all = held; held = null; all.forEach(go => go()); };
+	window.fetch = async (...a) => {
+		if (held) await new Promise(go => held.push(go));
+		asking++;
+		return fetch(...a).finally(() => asking--);
+	};
+	window.deaf = false;
+	WebSocket.prototype.send = function(data) { if (!deaf || JSON.parse(data).t !== "try") send.call(this, data); };
+	window.late = new Map();
+	window.setTimeout = (f, ms, ...a) => { const id = setTimeout(f, ms, ...a); if (ms >= 20000) late.set(id, f); return id; };
+	window.clearTimeout = (id) => { late.delete(id); clearTimeout(id); };
+	return null;
+})()`
+
+// letGo lets the page have what was kept back, and waits until it has it.
+func (p *tab) letGo() {
+	p.t.Helper()
+	eval[any](p, `release()`)
+	for range 2 { // the answer to one question may lead to another
+		p.await(`asking === 0`)
+		eval[any](p, `void (window.later = false, fetch("/api/games").then(a => a.text()).then(() => later = true))`)
+		p.await(`later`)
+	}
+}
+
+// retryState is an expression: what the screen that tries mistakes again does.
+const retryState = `document.querySelector(".retry").dataset.retryState`
+
+// TestReviewGoneOn: what comes late in a review, because the connection is slow, does not
+// bring back what the visitor has left.
+func TestReviewGoneOn(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "xiangqi"})
+	ann := f.ann
+	for _, moves := range [][2]string{{"h2h9", "i9h9"}, {"b2b9", "a9b9"}} {
+		f.play(ann, moves[0])
+		f.play(f.bob, moves[1])
+	}
+	ann.see(mayMove)
+	ann.tap(act("resign"))
+	ann.tap(act("yes-resign"))
+	ann.tap(act("review"))
+	ann.see(`.review[data-complete="true"]`)
+	eval[any](ann, holding)
+
+	// A better line whose moves are still being written.
+	ann.tap(`.mistakes [data-ply="1"]`)
+	ann.see(act("line"))
+	eval[any](ann, `void (held = [])`)
+	ann.tap(act("line"))
+	ann.await(`held.length > 0`)
+	ann.tap(act("forward"))
+	ann.await(`location.pathname.endsWith("/2")`)
+	ann.letGo()
+	text := poll(ann, `document.querySelector("[data-verdict]").textContent`, func(text string) bool { return !strings.HasPrefix(text, "1.") })
+	if !strings.HasPrefix(text, "2.") {
+		t.Errorf("at the second move stands %q", text)
+	}
+
+	// No judgment, once the answer is shown.
+	ann.tap(act("retry"))
+	ann.see(`[data-retry-state="ask"]`)
+	eval[any](ann, `void (deaf = true)`)
+	ann.choose("h2h3")
+	ann.see(`[data-retry-state="judging"]`)
+	ann.tap(act("show"))
+	ann.see(`[data-retry-state="shown"]`)
+	eval[any](ann, `([...late.values()].forEach(f => f()), deaf = false, null)`)
+	if got := eval[string](ann, retryState); got != "shown" {
+		t.Errorf("the answer that is shown goes away: %s", got)
+	}
+	ann.tap(act("retry-close"))
+
+	// A judgment of the mistake before.
+	ann.tap(act("retry"))
+	ann.see(`[data-retry-state="ask"]`)
+	eval[any](ann, `void (held = [])`)
+	ann.choose("h2h3")
+	ann.await(`held.length > 0`)
+	ann.tap(act("next"))
+	ann.letGo()
+	got := poll(ann, retryState, func(state string) bool { return state != "judging" })
+	if got != "ask" && got != "end" {
+		t.Errorf("what was tried before is judged instead of the next mistake: %s", got)
+	}
+}
