@@ -112,8 +112,9 @@ func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, erro
 	return all, nil
 }
 
-// operation finds the operations of EPD: an opcode, operands and a semicolon.
-var operation = regexp.MustCompile(`(?:^|\s)(id|bm|am|ac[dns]|c\d|ce|dm|eco|fmvn|hmvc|noop|pm|pv|rc|sm|v\d)(?:\s+([^;]*))?;`)
+// operation finds the operations of EPD: an opcode, operands and a semicolon. A text in quotes
+// may have semicolons.
+var operation = regexp.MustCompile(`(?:^|\s)(id|bm|am|ac[dns]|c\d|ce|dm|eco|fmvn|hmvc|noop|pm|pv|rc|sm|v\d)(?:\s+((?:"[^"]*"|[^;])*))?;`)
 
 // readPosition reads a line of a file of positions.
 func readPosition(gameName, rules string, n game.Notation, line string) (p analysed, err error) {
