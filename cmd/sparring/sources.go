@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/atomicfile"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"
@@ -163,11 +164,16 @@ func checkReplaced(flag, path string, sources ...string) error {
 		return usagef("%s %s: there is no folder %s", flag, path, dir)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	if !info.Mode().IsRegular() {
+	if err == nil && !info.Mode().IsRegular() {
 		return usagef("%s %s: is a device or the like, want a file", flag, path) // it would be replaced
+	}
+	if path != "-" { // the standard output
+		if err := atomicfile.Check(path); err != nil {
+			return usagef("%s: %w", flag, err)
+		}
+	}
+	if err != nil {
+		return nil // there is nothing to replace
 	}
 	for _, source := range sources {
 		files, err := filesOf(source)

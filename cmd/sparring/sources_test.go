@@ -34,6 +34,13 @@ func TestCheckOutput(t *testing.T) {
 		return path
 	}
 	source := write("game.sgf", "(;GM[4])")
+	closed := "/proc" // where nobody may write, root included
+	if !isDir(closed) {
+		closed = filepath.Join(dir, "closed")
+		if err := os.Mkdir(closed, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for path, says := range map[string]string{
 		"": "", "-": "", filepath.Join(dir, "new"): "",
 		write("old.html", "<!DOCTYPE html>"): "", write("weights.json", `{"rules":"freestyle","match":[]}`): "",
@@ -43,6 +50,7 @@ func TestCheckOutput(t *testing.T) {
 		write("marked.jsonl", byteOrderMark+`{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"): "has games",
 		dir:                           "is a folder, want a file",
 		filepath.Join(dir, "no", "x"): "there is no folder " + filepath.Join(dir, "no"),
+		filepath.Join(closed, "x"):    "--out: open " + filepath.Join(closed, "x") + ": ",
 		socket:                        "is a device or the like, want a file",
 	} {
 		if err := checkOutput("--out", path, source); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {

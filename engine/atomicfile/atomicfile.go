@@ -1,6 +1,6 @@
 // Package atomicfile writes files that are there in full, or as they were before,
 // whatever happens meanwhile. [Write] is for what is made while it is written, and
-// [WriteBytes] for what is in memory.
+// [WriteBytes] for what is in memory; [Check] says beforehand whether they can begin.
 package atomicfile
 
 import (
@@ -20,11 +20,9 @@ const longest = 200
 // returned without an error, and what it wrote is on the disk. An error names the file,
 // not the temporary one.
 func Write(path string, write func(io.Writer) error) error {
-	base := filepath.Base(path)
-	base = strings.ToValidUTF8(base[:min(len(base), longest)], "")
-	f, err := os.CreateTemp(filepath.Dir(path), "."+base+".*.part")
+	f, err := create(path)
 	if err != nil {
-		return naming(path, err)
+		return err
 	}
 	defer os.Remove(f.Name()) // does nothing after the rename
 	out := bufio.NewWriter(file{f, path})
@@ -35,6 +33,24 @@ func Write(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return naming(path, os.Rename(f.Name(), path))
+}
+
+// Check returns the error with which Write would begin, such as that of a folder in which
+// nothing may be written. A long run calls it before what is to be written is there.
+func Check(path string) error {
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(naming(path, f.Close()), naming(path, os.Remove(f.Name())))
+}
+
+// create creates the temporary file for a file.
+func create(path string) (*os.File, error) {
+	base := filepath.Base(path)
+	base = strings.ToValidUTF8(base[:min(len(base), longest)], "")
+	f, err := os.CreateTemp(filepath.Dir(path), "."+base+".*.part")
+	return f, naming(path, err)
 }
 
 // file is the temporary file, whose errors name the one that it becomes.

@@ -45,6 +45,12 @@ func TestWrite(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	if err := Check(path); err != nil {
+		t.Error(err)
+	}
+	if err := Check(absent); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), absent) {
+		t.Errorf("checked: %v", err)
+	}
 	for path, want := range map[string]error{absent: os.ErrNotExist, folder: nil} {
 		err := WriteBytes(path, nil)
 		var of *os.PathError
