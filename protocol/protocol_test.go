@@ -31,6 +31,7 @@ type wire struct {
 	t        *testing.T
 	ctx      context.Context
 	subjects protocol.Subjects
+	platform *nats.Conn // of the last server
 }
 
 func newWire(t *testing.T) *wire {
@@ -46,7 +47,7 @@ func newWire(t *testing.T) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &wire{srv, t, ctx, subjects}
+	return &wire{Server: srv, t: t, ctx: ctx, subjects: subjects}
 }
 
 func (w *wire) connect(c protocol.Connection) *nats.Conn {
@@ -61,7 +62,8 @@ func (w *wire) connect(c protocol.Connection) *nats.Conn {
 
 func (w *wire) server(log io.Writer, limits protocol.Limits) *protocol.Server {
 	w.t.Helper()
-	return protocol.NewServer(w.connect(w.Platform()), w.subjects, limits, nil, zerolog.New(log))
+	w.platform = w.connect(w.Platform())
+	return protocol.NewServer(w.platform, w.subjects, limits, nil, zerolog.New(log))
 }
 
 func (w *wire) client(player protocol.PlayerID) *protocol.Client {
@@ -92,10 +94,11 @@ func (w *wire) must(err error, flush ...*nats.Conn) {
 	}
 }
 
-// serve calls stop when the test ends.
+// serve calls stop when the test ends. The last server's subscriptions are known when it
+// returns.
 func (w *wire) serve(stop func(), err error) {
 	w.t.Helper()
-	w.must(err)
+	w.must(err, w.platform)
 	w.t.Cleanup(stop)
 }
 
