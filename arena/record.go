@@ -19,6 +19,10 @@ import (
 	"sparring/record"
 )
 
+// maxStorePause is the longest pause between two attempts to store a record. Each reads the
+// whole log and logs an error if it fails, and every game that has ended meanwhile does so.
+const maxStorePause = 15 * time.Second
+
 // storeRecord stores the record of the ended game and notes that in its log; the
 // referee then answers late requests for a while and stops. If an arena
 // dies in between, the log still ends with the game's end, and another arena
@@ -31,7 +35,8 @@ func (r *referee) storeRecord(now time.Time) {
 	case r.recorded || now.Before(r.storeAt):
 		return
 	}
-	r.storeAt = now.Add(time.Second)
+	r.storePause = min(max(2*r.storePause, time.Second), maxStorePause)
+	r.storeAt = now.Add(r.storePause)
 	if err := r.a.record(r.ctx, r.id, r.missing); err != nil {
 		if r.ctx.Err() == nil {
 			r.log.Error().Err(err).Msg("record not stored; trying again")

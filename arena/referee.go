@@ -44,10 +44,11 @@ type referee struct {
 	catchUpAt time.Time        // when to try again
 	missing   []protocol.Event // never logged because the store was full; they go into the record
 
-	recorded bool      // the record is stored
-	storeAt  time.Time // when to try again to store it
-	lingerTo time.Time // after the end: until when late requests are answered
-	offline  bool      // without a connection to NATS
+	recorded   bool          // the record is stored
+	storeAt    time.Time     // when to try again to store it
+	storePause time.Duration // the pause before that
+	lingerTo   time.Time     // after the end: until when late requests are answered
+	offline    bool          // without a connection to NATS
 
 	uncharged time.Time // lapses have been taken off the clocks up to here
 	halted    time.Time // when the last lapse began that stopped the clocks

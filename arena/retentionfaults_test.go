@@ -154,3 +154,24 @@ func retainBeside(t *testing.T, a *running, keep Keep) {
 	go func() { defer close(done); beside.retain(t.Context()) }()
 	t.Cleanup(func() { <-done })
 }
+
+// A record that can't be stored for five minutes is tried seldom: each attempt reads the whole
+// log, and leaves an error in the log of the process.
+func TestRecordIsTriedSeldom(t *testing.T) {
+	t.Parallel()
+	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
+	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc.Close()
+	log := new(logLines)
+	r := &referee{a: a, id: "g1", ctx: t.Context(), log: zerolog.New(log)}
+	begun := time.Now()
+	for at := time.Duration(0); at < 5*time.Minute; at += tickEvery {
+		r.storeRecord(begun.Add(at))
+	}
+	if n := log.count(map[string]any{"message": "record not stored; trying again"}); n < 10 || n > 30 {
+		t.Errorf("%d attempts in five minutes, want 10 to 30", n)
+	}
+}
