@@ -225,12 +225,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	}
 	life, end := context.WithCancel(ctx)
 	defer end()
-	defer obeySignals(b, end, log)()
-	select {
-	case <-t.interrupted: // before anything here listened
-		b.Drain()
-	default:
-	}
+	defer obeySignals(t.interrupted, b, end, log)()
 	over := make(chan struct{})
 	var reporting sync.WaitGroup
 	reporting.Go(func() {
