@@ -44,6 +44,8 @@ class Start {
 	#ready = () => {};
 	/** @type {(() => void)[]} */
 	#ends = [];
+	/** @type {import("./terms.js").Handicap[]} those of the rules */
+	#offered = [];
 	#drawn = new Map(); // what each part was drawn from: a part is drawn again only when that changes
 
 	/** @param {HTMLElement} root @param {Page} page */
@@ -121,12 +123,15 @@ class Start {
 		this.#draw();
 	}
 
-	/** #part draws a part of the screen if what it shows has changed. @param {string} name @param {any} from @param {() => void} draw */
+	/** #part draws a part of the screen if what it shows has changed. The focus stays on its field or link. @param {string} name @param {any} from @param {() => void} draw */
 	#part(name, from, draw) {
 		const text = JSON.stringify(from);
 		if (this.#drawn.get(name) === text) return;
 		this.#drawn.set(name, text);
+		const at = /** @type {any} */ (document.activeElement), key = at?.name ? "name" : "href";
 		draw();
+		if (!at || at.isConnected || !at.getAttribute(key)) return;
+		this.root.querySelector(`[${key}=${JSON.stringify(at.getAttribute(key))}]${at.type === "radio" ? ":checked" : ""}`)?.focus();
 	}
 
 	/** #levels are the levels of the game's bots, with the one that stands for each. */
@@ -152,7 +157,8 @@ class Start {
 		}
 		this.#part("level", [this.#game, levels, c.level], () => this.#drawLevels(levels));
 		this.#part("clock", [this.#game, c.clock], () => this.#drawClock());
-		this.#part("more", [this.#game, { ...c, level: 0, clock: "" }], () => this.#drawMore());
+		this.#part("more", [this.#game, c.rules, c.rated], () => this.#drawMore());
+		this.#showMore();
 		this.#drawPlay(levels);
 		const l = this.#lobby;
 		const next = l ? suggested(l.results, this.#game, l.opponents ?? []) : 0;
@@ -167,7 +173,6 @@ class Start {
 	#drawLevels(levels) {
 		const t = this.page.t, c = this.#choice;
 		const chosen = levels.find((l) => l.level === c.level);
-		const focused = this.level.contains(document.activeElement);
 		const elo = chosen?.bot.elo;
 		fill(
 			this.level,
@@ -179,7 +184,6 @@ class Start {
 				elo != null && h("span.num.muted", { data: { elo: elo } }, t(chosen.bot.elo_error ? "level.elo" : "level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }), error: Math.round(chosen.bot.elo_error ?? 0) })), h("br"),
 				has(`level.${c.level}`) && t(`level.${c.level}`)]),
 		);
-		if (focused) this.level.querySelector("input:checked")?.focus();
 	}
 
 	#drawClock() {
@@ -211,15 +215,27 @@ class Start {
 		);
 	}
 
+	/** #showMore shows what was chosen in fields that stay: with the end of typing in one, another may just be being tapped. */
+	#showMore() {
+		const c = this.#choice, handicap = this.#offered.find((x) => x.position === c.position)?.name ?? "";
+		for (const [name, value] of [["seat", c.seat], ["position", c.position], ["handicap", handicap]]) {
+			const field = this.more.querySelector(`[name="${name}"]`);
+			if (field && field.value !== value) field.value = value;
+		}
+	}
+
 	/** #handicaps offers the handicaps of the rules: each is a position, and the seat that it helps. */
 	#handicaps() {
 		const t = this.page.t, rules = this.#choice.rules;
 		const list = h("select", { name: "handicap" }, h("option", { value: "" }, t("start.handicap_none")));
 		const field = h("label", { hidden: true }, t("start.handicap"), list);
+		this.#offered = [];
 		void handicapsOf(rules).then((all) => {
 			if (!all.length || rules !== this.#choice.rules) return;
 			field.hidden = false;
-			list.append(...all.map((x) => h("option", { value: x.name, selected: x.position === this.#choice.position }, t(`handicap.${x.name}`))));
+			this.#offered = all;
+			list.append(...all.map((x) => h("option", { value: x.name }, t(`handicap.${x.name}`))));
+			this.#showMore();
 			list.onchange = () => {
 				const chosen = all.find((x) => x.name === list.value);
 				this.#set(chosen ? { position: chosen.position, seat: chosen.weaker } : { position: "", seat: "" });

@@ -1,0 +1,62 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// press presses a key that the browser itself knows, by its code of Windows.
+func (p *tab) press(key string, code int64) {
+	p.t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: key, WindowsVirtualKeyCode: code})
+	}
+}
+
+// focused is an expression: the name of the field that has the focus.
+const focused = `document.activeElement.name ?? ""`
+
+// TestFocusOfSetup: a choice on the start screen leaves the focus where it is, and takes no
+// tap from the field next to it.
+func TestFocusOfSetup(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "typist", desktop, w.at)
+	p.open("/")
+	p.see(`.about [data-elo]`)
+	eval[any](p.tab, `void (document.querySelector("[data-more]").open = true)`)
+	for name, value := range map[string]string{"clock": "900+10", "rules": "xiangqi/cxa", "seat": "second", "level": "5"} {
+		p.see(`[name="` + name + `"]`)
+		eval[any](p.tab, `void document.querySelector('[name="`+name+`"]').focus()`)
+		if name == "level" {
+			p.press("ArrowRight", 39)
+		} else {
+			p.choice(`[name="`+name+`"]`, value)
+		}
+		if got := eval[string](p.tab, focused); got != name {
+			t.Errorf("after a choice of the %s the focus is on %q", name, got)
+		}
+	}
+	for _, name := range []string{"strict", "rated", "rated"} {
+		eval[any](p.tab, `(e => (e.focus(), e.click(), null))(document.querySelector('[name="`+name+`"]'))`)
+		if got := eval[string](p.tab, focused); got != name {
+			t.Errorf("after %s the focus is on %q", name, got)
+		}
+	}
+
+	const position = `[name="position"]`
+	p.see(position)
+	p.tap(position)
+	call(p.tab, input.InsertText, input.InsertTextParams{Text: "4k4/9/9/9/9/9/9/4N4/9/3K5 w "})
+	p.press("Tab", 9)
+	if got := eval[string](p.tab, focused); got != "rated" {
+		t.Errorf("Tab leads from the position to %q", got)
+	}
+	p.tap(position)
+	eval[any](p.tab, `void document.activeElement.select()`)
+	call(p.tab, input.InsertText, input.InsertTextParams{Text: " 4k4/9/9/9/9/9/9/4R4/9/3K5 w"})
+	p.tap(`[name="strict"]`) // which was on
+	p.await(`document.querySelector('` + position + `').value === "4k4/9/9/9/9/9/9/4R4/9/3K5 w"`)
+	p.await(`!document.querySelector('[name="strict"]').checked`)
+}
