@@ -60,3 +60,22 @@ func TestFocusOfSetup(t *testing.T) {
 	p.await(`document.querySelector('` + position + `').value === "4k4/9/9/9/9/9/9/4R4/9/3K5 w"`)
 	p.await(`!document.querySelector('[name="strict"]').checked`)
 }
+
+// TestFocusInList: a move leaves the focus in the list of moves where it is.
+func TestFocusInList(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "reader", desktop, w.at)
+	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
+	other := p.newTab("reader 2")
+	other.open(p.path())
+	other.connected()
+	eval[any](p.tab, `void document.querySelector('[data-ply="1"]').focus()`)
+	other.move("a1")
+	p.await(plies + ` >= 3`)
+	if got := eval[string](p.tab, `document.activeElement.dataset.ply ?? ""`); got != "1" {
+		t.Errorf("the focus has gone to the move %q", got)
+	}
+}
