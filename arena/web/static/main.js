@@ -249,6 +249,10 @@ function refresh() {
 function follow(e) {
 	const link = /** @type {HTMLElement} */ (e.target).closest?.("a");
 	if (!link || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey || link.target || link.origin !== location.origin) return;
+	if (link.matches(".skip")) { // as an address it would be another place of the same screen, to be opened anew
+		e.preventDefault();
+		return main.focus();
+	}
 	if (!routes.some(([form]) => form.test(link.pathname)) || link.hash) return;
 	e.preventDefault();
 	go(link.pathname);

@@ -79,3 +79,19 @@ func TestFocusInList(t *testing.T) {
 		t.Errorf("the focus has gone to the move %q", got)
 	}
 }
+
+// TestSkipLink: the link past the head of the page leads to the screen as it is.
+func TestSkipLink(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "typist", desktop, w.at)
+	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
+	eval[any](p.tab, `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true, cancelable: true}))`)
+	p.await(`location.pathname.endsWith("/0")`)
+	eval[any](p.tab, `void document.querySelector(".skip").click()`)
+	if at := eval[string](p.tab, `document.activeElement.id + " " + location.hash`); at != "app " {
+		t.Errorf("the link leads to %q", at)
+	}
+}
