@@ -4,7 +4,7 @@
 import { fill, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load, preferred, t, use } from "./i18n.js";
-import { apply, onchange, settings } from "./settings.js";
+import { apply, change, choices, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -258,7 +258,17 @@ function follow(e) {
 	go(link.pathname);
 }
 
+/** choose takes a language that the address names, as links at the foot of the server's pages do, for the one that the visitor likes. */
+function choose() {
+	const address = new URL(location.href), language = address.searchParams.get("lang") ?? "auto";
+	if (language === "auto" || !choices.language.includes(language)) return;
+	address.searchParams.delete("lang");
+	history.replaceState(null, "", address); // a language that is chosen in the settings comes after it
+	change("language", /** @type {"en"|"zh"} */ (language));
+}
+
 async function boot() {
+	choose();
 	apply();
 	root.dataset.state = "connecting";
 	socket.on("status", (state) => (root.dataset.state = state));

@@ -69,3 +69,31 @@ func TestLiveList(t *testing.T) {
 	watcher.tap(act("pause"))
 	watcher.await(`!document.querySelector(` + quote(link) + `)`)
 }
+
+// TestLanguageLink: a language that is chosen at the foot of a page that the server writes is
+// that of all pages and of the scripts, and lasts until another one is chosen.
+func TestLanguageLink(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "reader", phone, w.at)
+	p.open("/")
+	p.tap(act("settings"))
+	p.see(`dialog select[name="language"]`)
+	p.choice(`dialog select[name="language"]`, "en")
+	p.open("/ladder?game=gomoku")
+	p.tap(`.foot a[lang="zh"]`)
+	p.await(`document.documentElement.lang === "zh-Hans" && document.querySelector('[data-act="settings"]')?.title === "设置"`)
+	if got := eval[string](p.tab, `location.search`); got != "?game=gomoku" {
+		t.Errorf("the address goes on with %q", got)
+	}
+	p.open("/")
+	p.see(act("play"))
+	if got := eval[string](p.tab, `document.querySelector('[data-act="play"]').textContent`); got != "开始" {
+		t.Errorf("the button of the start page says %q", got)
+	}
+	p.open("/ladder?lang=zh")
+	p.tap(act("settings"))
+	p.see(`dialog select[name="language"]`)
+	p.choice(`dialog select[name="language"]`, "en")
+	p.await(`document.documentElement.lang === "en" && document.querySelector("h1").textContent === "Ladder"`)
+}
