@@ -3,6 +3,7 @@ package browser
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 )
 
@@ -94,4 +95,32 @@ func TestSkipLink(t *testing.T) {
 	if at := eval[string](p.tab, `document.activeElement.id + " " + location.hash`); at != "app " {
 		t.Errorf("the link leads to %q", at)
 	}
+}
+
+// TestHighContrast: in the colours of a system with high contrast it is seen what is chosen,
+// and whose clock runs.
+func TestHighContrast(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "reader", desktop, w.at)
+	call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}}})
+	differ := func(a, b string) {
+		t.Helper()
+		p.see(a)
+		p.see(b)
+		colour := func(selector string) string {
+			return eval[string](p.tab, `getComputedStyle(document.querySelector(`+quote(selector)+`)).backgroundColor`)
+		}
+		if x, y := colour(a), colour(b); x == y {
+			t.Errorf("%s and %s are both %s", a, b, x)
+		}
+	}
+	p.open("/")
+	differ(`[data-choose="xiangqi"]`, `[data-choose="gomoku"]`)
+	differ(`[data-level="3"]`, `[data-level="4"]`)
+	p.begin("xiangqi")
+	p.move("h2e2")
+	p.see(mayMove)
+	differ(`[data-clock="first"]`, `[data-clock="second"]`)
+	differ(`[data-ply="2"]`, `[data-ply="1"]`)
 }
