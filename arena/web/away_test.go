@@ -425,7 +425,8 @@ func TestRefusals(t *testing.T) {
 		strings.Repeat("長", 10_000): protocol.Malformed, "\u202egnp.exe": protocol.Malformed, "a\x07b": protocol.Malformed,
 		"a\u0301\u0301\u0301": protocol.Malformed, "\u2800": protocol.Malformed,
 	} {
-		if a := ann.ask(Request{T: "chat", Game: g, Text: text}); a.Code != code && !(a.Code == protocol.Duplicate && code == protocol.Accepted) {
+		a := ann.ask(Request{T: "chat", Game: g, Text: text})
+		if a.Code != code && !(a.Code == protocol.Duplicate && code == protocol.Accepted) || (a.Reason == reasonUnreadable) != (code == protocol.Malformed) {
 			t.Errorf("chat of %d bytes: %s %s, want %s", len(text), a.Code, a.Text, code)
 		}
 	}

@@ -14,14 +14,26 @@ import (
 // maxChat is how many characters a message may have.
 const maxChat = 500
 
+// reasonUnreadable is the reason of the refusal of a message that is not readable.
+const reasonUnreadable = "unreadable"
+
+// Characters that are not seen, but join or part the letters around them, as Persian and
+// many emoji need them: a woman who shrugs is 🤷 and ♀, joined.
+const nonJoiner, joiner = '\u200c', '\u200d'
+
 // readable reports whether a message can be shown safely: it has no characters that
 // are not seen or that change how the text around them is read.
 func readable(text string) bool {
 	if len(text) > 16*maxChat || utf8.RuneCountInString(text) > maxChat || strings.TrimSpace(text) == "" {
 		return false
 	}
-	marks := 0
+	marks, joinable := 0, false
 	for _, r := range text {
+		if joinable && (r == joiner || r == nonJoiner) {
+			joinable = false
+			continue
+		}
+		joinable = !unicode.IsSpace(r)
 		switch {
 		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.Is(blank, r) && r < 0xfe00:
 			return false // IsGraphic excludes control and format characters, which bidi marks are
@@ -39,7 +51,7 @@ func readable(text string) bool {
 func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
 	p := t.here
 	if !readable(r.Text) {
-		return refused(protocol.Malformed, "text: want 1 to 500 visible characters")
+		return Answer{Code: protocol.Malformed, Reason: reasonUnreadable, Text: "text: want 1 to 500 visible characters"}
 	}
 	if a, ok := allow(p.chats, "messages"); !ok {
 		return a

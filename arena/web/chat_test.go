@@ -37,18 +37,20 @@ func (p *socketPage) reads(g protocol.GameID, want ...string) {
 	p.until(fmt.Sprintf("the chat %q", want), func() bool { got = p.chat(g); return slices.Equal(got, want) })
 }
 
-// What programs say is shown as what people say: only if it can be shown safely.
+// What programs say is shown as what people say: only if it can be shown safely. Emoji and
+// scripts that need joiners can.
 func TestChatOfPrograms(t *testing.T) {
 	t.Parallel()
 	p := &participant{}
-	for i, text := range []string{"well played", "\u202egnp.exe", "z\u0300\u0301\u0302\u0303algo", "\u2800\u2800", "好棋"} {
+	for i, text := range []string{"well played", "\u202egnp.exe", "z\u0300\u0301\u0302\u0303algo", "\u2800\u2800", "好棋",
+		"🤷\u200d♀\ufe0f", "می\u200cبینم", "a\u200d\u200d", "\u200d", "a \u200c"} {
 		p.notice(protocol.Notice{Kind: protocol.NoticeChat, ID: fmt.Sprint("t", i), Game: "g1", From: "eve", Text: text})
 	}
 	var shown []string
 	for _, n := range p.lines {
 		shown = append(shown, n.Text)
 	}
-	if want := []string{"well played", "好棋"}; !slices.Equal(shown, want) {
+	if want := []string{"well played", "好棋", "🤷\u200d♀\ufe0f", "می\u200cبینم"}; !slices.Equal(shown, want) {
 		t.Errorf("shown: %q, want %q", shown, want)
 	}
 }
