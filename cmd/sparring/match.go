@@ -24,6 +24,7 @@ import (
 	"sparring/lab/openings"
 	"sparring/lab/overnats"
 	"sparring/lab/report"
+	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 )
 
@@ -257,7 +258,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	switch f.over {
 	case "":
 		if f.log != "" {
-			check("log", os.MkdirAll(f.log, 0o755))
+			check("log", external.CheckLog(f.log))
 		}
 	case overNATS:
 		errs = append(errs, overnats.Check(&t))

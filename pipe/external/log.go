@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sparring/engine/atomicfile"
 )
 
 // Direction says who wrote a line of a conversation.
@@ -42,6 +44,15 @@ const (
 	maxLogDir  = 1 << 30 // bytes of a folder: the oldest logs are removed
 	logExt     = ".engine.log"
 )
+
+// CheckLog creates a folder for logs where there is none. The error says why there can be
+// no logs in it; while games are played nobody is told that.
+func CheckLog(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Check(filepath.Join(dir, "game"+logExt))
+}
 
 // logDir is a folder of conversations, one file per game.
 type logDir string

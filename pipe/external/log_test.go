@@ -50,6 +50,27 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// TestCheckLog: a folder in which there can be no logs is refused with the settings.
+func TestCheckLog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "logs")
+	if err := CheckLog(dir); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+	closed := "/proc" // where nobody may write, root included
+	if _, err := os.Stat(closed); err != nil {
+		closed = filepath.Join(dir, "closed")
+		if err := os.Mkdir(closed, 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (Spec{Dialect: UCI, Path: os.Args[0], Log: closed}).Check("xiangqi"); err == nil || !strings.Contains(err.Error(), "log: open "+closed) {
+		t.Errorf("%s: %v", closed, err)
+	}
+}
+
 // TestLogIsBounded: a log ends at its limit, and the oldest logs make room for new
 // ones. Other files are left alone.
 func TestLogIsBounded(t *testing.T) {

@@ -87,7 +87,7 @@ func (s Spec) Check(gameName string) error {
 		}
 	}
 	if s.Log != "" {
-		if err := os.MkdirAll(s.Log, 0o755); err != nil {
+		if err := CheckLog(s.Log); err != nil {
 			bad("log: %w", err)
 		}
 	}
