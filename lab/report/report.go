@@ -88,7 +88,7 @@ func (r *reporter) improve(ctx context.Context) error {
 		for _, p := range s.players {
 			for i := range p.worst {
 				m := &p.worst[i]
-				if m.game.review != nil || m.game.fault != nil {
+				if m.game.review != nil {
 					continue
 				}
 				line, err := r.Better(ctx, m.game.rec, m.ply)

@@ -363,6 +363,9 @@ func TestUnplayable(t *testing.T) {
 	if !strings.Contains(page, "Gomoku") || !strings.Contains(page, "chess") {
 		t.Error("a game is missing")
 	}
+	if strings.Contains(page, "The worst moves of") { // they would be without a name and a board
+		t.Error("moves of a game that can't be played are shown")
+	}
 }
 
 // TestManyPlayers: tables are bounded, and the page says what is left out.

@@ -26,7 +26,7 @@ type section struct {
 // player is what is told of a player besides its score.
 type player struct {
 	id, name string
-	worst    []moment // at most worstMoves, the worst first
+	worst    []moment // at most worstMoves, the worst first, of games that can be played through
 	longest  int64    // time of a move, ms
 	least    int64    // time left after a move, ms; -1: without a clock
 	judged   int      // moves of which it is known what they lost
@@ -157,7 +157,9 @@ func (s *section) count(g *played, at [2]int) {
 		p.lost += t.lost
 		if t.class != "" {
 			p.classes[string(t.class)]++
-			p.worst = append(p.worst, moment{g, i, ply.Seat})
+			if g.fault == nil { // else there is no position to show
+				p.worst = append(p.worst, moment{g, i, ply.Seat})
+			}
 		}
 	}
 }
