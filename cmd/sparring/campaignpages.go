@@ -103,7 +103,7 @@ func (f *campaignFlags) writeReports(ctx context.Context, night *campaign.Campai
 		for _, lang := range static.Languages {
 			var page bytes.Buffer
 			o := report.Options{Lang: lang, From: s.Title + ": " + m.Name, Build: engine.Build(), Now: time.Now(), Boards: report.DefaultBoards}
-			if err := report.Write(ctx, &page, records, o); err != nil {
+			if _, err := report.Write(ctx, &page, records, o); err != nil {
 				return err
 			}
 			if err := atomicfile.WriteBytes(filepath.Join(dir, reportName(m.Name, lang)), page.Bytes()); err != nil {

@@ -98,13 +98,14 @@ func (f *reportFlags) run(c *cobra.Command, sources []string) error {
 		}
 	}
 	var page bytes.Buffer
-	if err := report.Write(c.Context(), &page, games, o); err != nil {
+	boards, err := report.Write(c.Context(), &page, games, o)
+	if err != nil {
 		return err
 	}
 	if err := atomicfile.WriteBytes(f.html, page.Bytes()); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %s, %d with a board, %d KiB\n", f.html, count(len(games), "game", "games"), min(len(games), f.boards), (page.Len()+1023)>>10)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %s, %d with a board, %d KiB\n", f.html, count(len(games), "game", "games"), boards, (page.Len()+1023)>>10)
 	return nil
 }
 

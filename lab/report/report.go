@@ -37,12 +37,13 @@ type Options struct {
 // DefaultBoards is a number of boards with which a report stays usable on a phone.
 const DefaultBoards = 500
 
-// Write writes the report of games, in the order given. The error is that of out, of
-// Options.Better, or names a language that there is none of.
-func Write(ctx context.Context, out io.Writer, games []*record.Record, o Options) error {
+// Write writes the report of games, in the order given, and returns how many of them have a
+// board: at most Options.Boards, and none that can't be played through. The error is that of
+// out, of Options.Better, or names a language that there is none of.
+func Write(ctx context.Context, out io.Writer, games []*record.Record, o Options) (boards int, err error) {
 	w, err := Words(o.Lang)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r := &reporter{Options: o, words: w}
 	var names []string
@@ -59,15 +60,15 @@ func Write(ctx context.Context, out io.Writer, games []*record.Record, o Options
 	for _, name := range names {
 		s, err := newSection(name, byGame[name])
 		if err != nil {
-			return err
+			return 0, err
 		}
 		r.sections = append(r.sections, s)
 	}
 	if err := r.improve(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	r.choose()
-	return r.write(out)
+	return r.boards, r.write(out)
 }
 
 // reporter makes a report.

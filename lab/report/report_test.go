@@ -77,8 +77,12 @@ func pageOf(t *testing.T, games []*record.Record, o Options) string {
 	if o.Lang == "" {
 		o.Lang = "en"
 	}
-	if err := Write(t.Context(), &out, games, o); err != nil {
+	boards, err := Write(t.Context(), &out, games, o)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), `id="game-`); n != boards {
+		t.Errorf("%d boards, said to be %d", n, boards)
 	}
 	return out.String()
 }
@@ -271,7 +275,7 @@ func TestWorst(t *testing.T) {
 		t.Errorf("%d searches, want 2", asked)
 	}
 	broken := errors.New("broken")
-	err := Write(t.Context(), &bytes.Buffer{}, games, Options{Lang: "en", Better: func(context.Context, *record.Record, int) ([]string, error) { return nil, broken }})
+	_, err := Write(t.Context(), &bytes.Buffer{}, games, Options{Lang: "en", Better: func(context.Context, *record.Record, int) ([]string, error) { return nil, broken }})
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "g1") {
 		t.Errorf("%v", err)
 	}
