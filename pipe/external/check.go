@@ -113,14 +113,16 @@ func (x *checker) program() (*program, error) {
 		return nil, err
 	}
 	p := x.game.current().program
-	p.setTap(func(l Line) { x.observe(p, l) })
+	log := x.game.log // lines come also while the next game is opened
+	p.setTap(func(l Line) { x.observe(p, log, l) })
 	return p, nil
 }
 
-// observe records a line if it does not belong to the protocol.
-func (x *checker) observe(p *program, l Line) {
-	if x.game.log != nil {
-		x.game.log.add(l)
+// observe records a line if it does not belong to the protocol. The log, which may be nil, gets
+// all lines.
+func (x *checker) observe(p *program, log *logFile, l Line) {
+	if log != nil {
+		log.add(l)
 	}
 	line := l.Text
 	if l.Direction != Received || line == "" || !p.unknownLine(line) {
