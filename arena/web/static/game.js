@@ -381,10 +381,20 @@ class Game {
 			if (s.status !== "finished") this.#signal(s.view.check ? "check" : by === s.you ? "own" : "move");
 		} else if (s.moves.length < old.moves.length) say(t("game.taken_back"));
 		this.#unanswered(old, s);
+		this.#presence(old, s);
 		if (s.ratings && !old.ratings) say(this.#rated(s)?.textContent ?? "");
 		if (s.status === "finished" && old.status !== "finished") {
 			say(this.#result(s).textContent ?? "", true);
 			this.#signal("end");
+		}
+	}
+
+	/** #presence tells that the other player, or one of those watched, has left or is back. @param {State} old @param {State} s */
+	#presence(old, s) {
+		if (s.status === "finished") return;
+		for (const i of [0, 1]) {
+			const gone = !!s.away?.[i], own = s.you === (i ? "second" : "first");
+			if (!own && gone !== !!old.away?.[i]) say(this.t(gone ? "game.went_away" : "game.came_back", { name: nameOf(s.holders[i]) }));
 		}
 	}
 

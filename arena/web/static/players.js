@@ -56,7 +56,7 @@ export class Strip {
 		this.name = h("span.name");
 		this.id = h("span.id");
 		this.about = h("span");
-		this.away = h("span.away", { role: "status" });
+		this.away = h("span.away"); // counts: the screen speaks when somebody leaves or comes back
 		this.clock = h("span");
 		this.periods = h("small");
 		this.time = h("div.time.num", { role: "timer", hidden: true }, this.clock, this.periods);

@@ -19,6 +19,11 @@ func (p *tab) reads(role, name string) bool {
 	return slices.ContainsFunc(tree.Nodes, func(n *accessibility.Node) bool { return !n.Ignored && is(n.Role, role) && is(n.Name, name) })
 }
 
+// spokenAlways is an expression: whether a screen reader speaks each change of an element.
+func spokenAlways(selector string) string {
+	return `!!document.querySelector(` + quote(selector) + `).closest('[aria-live], [role="status"], [role="alert"]')`
+}
+
 // TestNoteInDialog: what happens while a dialog is open is shown above it, and spoken.
 func TestNoteInDialog(t *testing.T) {
 	t.Parallel()

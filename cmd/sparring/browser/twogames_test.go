@@ -75,8 +75,16 @@ func TestTwoGames(t *testing.T) {
 	away := func(p *tab) bool {
 		return eval[bool](p, `/away for \d/.test(document.querySelector(".seat.top .away").textContent)`)
 	}
+	told := func(what string) {
+		t.Helper()
+		f.ann.await(`said.some(text => text.includes(document.querySelector(".seat.top .name").textContent + ` + quote(" is "+what) + `))`)
+	}
+	if eval[bool](f.ann, spokenAlways(".seat.top .away")) {
+		t.Error("each second for which somebody is away is spoken")
+	}
 	run(f.bob, chromedp.Navigate("about:blank"))
 	gametest.Eventually(t, "the friend is away", func() bool { return away(f.ann) })
+	told("away")
 	if away(tablet.tab) {
 		t.Error("away in a game over days")
 	}
@@ -84,6 +92,7 @@ func TestTwoGames(t *testing.T) {
 	f.bob.see(`[data-mine="` + days + `"] .tag.on`)
 	f.bob.see(`[data-mine="` + live + `"] .tag.on`)
 	gametest.Eventually(t, "the friend is back", func() bool { return !away(f.ann) })
+	told("back")
 	f.bob.tap(`[data-mine="` + days + `"] a`)
 	f.play(f.bob, "h9")
 	tablet.see(mayMove)
