@@ -75,7 +75,7 @@ class Review {
 			h("button.plain", { type: "button", "aria-label": label, title: label, data: { act }, onclick }, content);
 		this.heading = h("h1", { tabindex: -1 }, t("review.title"));
 		this.progress = h("progress", { max: 1, value: 0, "aria-label": t("review.progress_label") });
-		this.status = h("span.small.muted", { role: "status", data: { progress: "" } });
+		this.status = h("span.small.muted", { data: { progress: "" } }); // counts: what comes of the review is spoken
 		this.frame = h("div.board-frame");
 		this.graph = new Graph({ label: t("review.graph", { side: this.side }), go: (ply) => this.#to(ply), describe: (ply) => this.#describe(ply) });
 		this.verdict = h("div.verdict", { data: { verdict: "" } });
@@ -129,10 +129,14 @@ class Review {
 		if (answer.code === "accepted" || answer.code === "duplicate") return;
 		if (answer.code === "unavailable") this.#later = setTimeout(() => this.#follow(), again);
 		else this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
-		const text = refusal(answer, this.t);
+		this.#tell(refusal(answer, this.t));
+		this.progress.hidden = true;
+	}
+
+	/** #tell says why there is no review, or no whole one. @param {string} text */
+	#tell(text) {
 		if (this.status.textContent !== text) say(text);
 		put(this.status, text);
-		this.progress.hidden = true;
 	}
 
 	/** @param {ReviewMessage} m */
@@ -145,7 +149,7 @@ class Review {
 		this.progress.max = m.total;
 		this.progress.value = m.done;
 		this.progress.hidden = complete;
-		if (m.code) put(this.status, this.t(m.code === "denied" ? "review.refused.same" : "review.broken"));
+		if (m.code) this.#tell(this.t(m.code === "denied" ? "review.refused.same" : "review.broken"));
 		else put(this.status, complete ? this.t("review.complete") : this.t("review.progress", { n: m.done, of: m.total }));
 		this.element.dataset.complete = String(complete);
 		this.element.toggleAttribute("data-broken", !!m.code);

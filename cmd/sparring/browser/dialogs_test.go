@@ -104,6 +104,10 @@ func TestTappedTwice(t *testing.T) {
 	if n := eval[int](p.tab, `document.querySelectorAll("[data-review]").length`); n != 1 {
 		t.Errorf("%d reviews", n)
 	}
+	if eval[bool](p.tab, spokenAlways("[data-progress]")) {
+		t.Error("each position that is reviewed is spoken")
+	}
+	p.await(`said.some(text => text.startsWith("Your blunders: "))`)
 	p.tap(act("review-close"))
 	p.see(act("rematch"))
 }
