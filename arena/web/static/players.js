@@ -28,9 +28,9 @@ export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ 
  */
 export const nameOf = (holder) => nameIn(holder.display || holder.player, holder.kind === "bot");
 
-/** nameIn is a name as the page's language has it. @param {string} name @param {boolean} [bot] */
+/** nameIn is a name as the page's language has it, whole unless a bot has named itself in both. @param {string} name @param {boolean} [bot] */
 export function nameIn(name, bot) {
-	const [english, chinese] = name.split(" · ");
+	const [, english, chinese] = /^(.+) · (.*\p{Script=Han}.*)$/u.exec(name) ?? [];
 	return bot && chinese ? (lang === "zh" ? chinese : english) : name;
 }
 

@@ -214,14 +214,15 @@ func TestForeignSettings(t *testing.T) {
 	p.await(`document.querySelector('[data-ply="1"]').textContent === "炮二平五"`)
 }
 
-// TestWords: the scripts write clocks and rules as the server's pages do.
+// TestWords: the scripts write clocks and rules as the server's pages do, and a bot's name
+// whole that is not one in two languages.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
 	p := newPerson(t, "reader", desktop, w.at)
 	p.open("/")
 	p.connected()
-	for _, module := range []string{"clock", "i18n"} {
+	for _, module := range []string{"clock", "i18n", "players"} {
 		eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main", "`+module+`")).then(m => window.`+module+` = m), null`)
 		p.await("window." + module)
 	}
@@ -231,6 +232,8 @@ func TestWords(t *testing.T) {
 		`i18n.rules("gomoku/renju-15+swap2")`:     "Renju with swap2",
 		`i18n.rules("xiangqi/simple+limit=100")`:  "Simple: only perpetual check loses+limit=100",
 		`i18n.rules("chess/standard+limit=none")`: "chess/standard+limit=none",
+		`players.nameIn("Level 3 · 3 级", true)`:   "Level 3",
+		`players.nameIn("Hare · 2.1", true)`:      "Hare · 2.1",
 	} {
 		if got := eval[string](p.tab, expression); got != want {
 			t.Errorf("%s: %q, want %q", expression, got, want)
