@@ -7,9 +7,11 @@ import { refusal } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 
+const within = 20000; // milliseconds that an answer may take: on a connection that has died none comes
+
 /** @param {string} path @param {object} [body] */
 async function post(path, body = {}) {
-	const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);
+	const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal: AbortSignal.timeout(within) }).catch(() => null);
 	const content = await answer?.json().catch(() => null);
 	return { ok: !!answer?.ok, ...content };
 }

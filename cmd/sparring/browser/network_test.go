@@ -473,3 +473,17 @@ func TestGuestWithoutConnection(t *testing.T) {
 	p.connected()
 	p.tapUntil(act("play"), inGame)
 }
+
+// TestAccountWithoutAnswer: a change of the account that gets no answer, because the connection
+// has died, is not waited for without end.
+func TestAccountWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "traveller", phone, w.at)
+	p.begin("gomoku")
+	p.tap(act("account"))
+	p.see(act("rename"))
+	eval[any](p.tab, `void (AbortSignal.timeout = () => AbortSignal.abort())`) // all time has passed
+	p.tap(act("rename"))
+	p.await(`document.querySelector("dialog .error").textContent === ` + quote(unavailable))
+}
