@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game/gametest"
@@ -486,4 +487,22 @@ func TestAccountWithoutAnswer(t *testing.T) {
 	eval[any](p.tab, `void (AbortSignal.timeout = () => AbortSignal.abort())`) // all time has passed
 	p.tap(act("rename"))
 	p.await(`document.querySelector("dialog .error").textContent === ` + quote(unavailable))
+}
+
+// TestHandicapsNotListedNow: handicaps that could not be listed in a bad moment are offered
+// when that has passed.
+func TestHandicapsNotListedNow(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "visitor", desktop, w.at)
+	call(p.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
+		const { fetch } = window;
+		window.refused = 0;
+		window.fetch = async (...a) => a[0] === "/api/games" && !refused++ ? new Response("{}", {status: 503}) : fetch(...a);
+	}`})
+	p.open("/")
+	p.await(`refused === 1`)
+	p.tap(`[data-choose="gomoku"]`)
+	p.tap(`[data-choose="xiangqi"]`)
+	p.await(`document.querySelectorAll('select[name="handicap"] option').length > 1`)
 }
