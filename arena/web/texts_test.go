@@ -204,6 +204,9 @@ func TestPlurals(t *testing.T) {
 	if got := site.text("en", "review.progress", "n", "{of}", "of", 2); got != "{of} of 2 positions" {
 		t.Errorf("a value was read as a text: %q", got)
 	}
+	if got, want := site.text("en", "open.taraguchi.put-stone", "stone", 2, "reach", 1), "at most 1 step from the centre"; !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	day, err := clock.Parse("86400/move")
 	if err != nil {
 		t.Fatal(err)
