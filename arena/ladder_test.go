@@ -456,7 +456,7 @@ func TestRatedAfterRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended(s, "g1")
-	s = rated(2, "g6")
+	rated(2, "g6")
 	s = rated(3, "g7") // by an arena that was started since
 	again := newLadder(s.ladder, nil, zerolog.Nop())
 	if err := again.load(ctx); err != nil {

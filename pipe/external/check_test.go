@@ -60,6 +60,8 @@ func TestCheck(t *testing.T) {
 				limits.start = time.Second
 			case faultyengine.IgnoreStop:
 				limits.grace = time.Second
+			case faultyengine.Fork:
+				limits.quit = patient.grace // it ends when told to; one that is killed is another finding
 			}
 			found := examine(t, faultySpec(t, test.mode), limits)
 			if test.check == "" {
