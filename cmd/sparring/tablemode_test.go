@@ -113,10 +113,14 @@ func (o *operator) kill(signal syscall.Signal) {
 	o.cmd.Wait() // was killed
 }
 
-// hangUp returns the signal of a closed terminal, or, where the tests were started so
-// that it is ignored (nohup), another one.
+// ignoresHangUp says whether the tests were started so that the signal of a closed terminal is
+// ignored (nohup), as it then is by the programs that they start. It is asked before a test
+// listens for the signal: afterwards, it does not count as ignored any more.
+var ignoresHangUp = signal.Ignored(syscall.SIGHUP)
+
+// hangUp returns the signal of a closed terminal, or, where that is ignored, another one.
 func hangUp() syscall.Signal {
-	if signal.Ignored(syscall.SIGHUP) {
+	if ignoresHangUp {
 		return syscall.SIGTERM
 	}
 	return syscall.SIGHUP
