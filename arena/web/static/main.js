@@ -312,7 +312,7 @@ async function boot() {
 		if (!unloaded && !(reason instanceof Refused)) return;
 		e.preventDefault();
 		failed ||= unloaded;
-		note(t(unloaded ? "error.unavailable" : `error.${reason.code}`));
+		note(t(reason instanceof Refused ? `error.${reason.code}` : "error.unavailable"));
 	});
 	await show();
 }

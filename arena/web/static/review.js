@@ -108,7 +108,7 @@ class Review {
 	}
 
 	#follow() {
-		this.socket.follow(`review ${this.game.id}`, { t: "review", game: this.game.id }, (a) => this.#asked(a));
+		this.socket.follow(`review ${this.game.id}`, { t: "review", game: this.game.id }, (/** @type {import("./types.js").Answer} */ a) => this.#asked(a));
 	}
 
 	close() {

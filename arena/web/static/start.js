@@ -131,7 +131,7 @@ class Start {
 		const at = /** @type {any} */ (document.activeElement), key = at?.name ? "name" : "href";
 		draw();
 		if (!at || at.isConnected || !at.getAttribute(key)) return;
-		this.root.querySelector(`[${key}=${JSON.stringify(at.getAttribute(key))}]${at.type === "radio" ? ":checked" : ""}`)?.focus();
+		/** @type {HTMLElement|null} */ (this.root.querySelector(`[${key}=${JSON.stringify(at.getAttribute(key))}]${at.type === "radio" ? ":checked" : ""}`))?.focus();
 	}
 
 	/** #levels are the levels of the game's bots, with the one that stands for each. */
