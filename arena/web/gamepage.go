@@ -174,12 +174,12 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 		sides = pictured.Sides()
 	}
 	for i := range p.Seats {
-		p.Seats[i] = gameSeat{player: g.seats[i], Side: t.Side(sides[i]), Rating: g.ratings[i], ToAct: !g.finished && g.turn == game.Seat(i)}
+		p.Seats[i] = gameSeat{player: t.named(g.seats[i]), Side: t.Side(sides[i]), Rating: g.ratings[i], ToAct: !g.finished && g.turn == game.Seat(i)}
 		if g.left[i] != nil {
 			p.Seats[i].Left = t.Left(*g.left[i])
 		}
 	}
-	p.Title = t.T("game.title", "game", p.Game, "first", isolated(g.seats[0].Name), "second", isolated(g.seats[1].Name))
+	p.Title = t.T("game.title", "game", p.Game, "first", isolated(p.Seats[0].Name), "second", isolated(p.Seats[1].Name))
 	if g.finished {
 		p.Result = t.Outcome(g.outcome, sides)
 		p.RuleLink = t.ruleLink(g.terms.Game, g.outcome.Reason)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -49,6 +50,22 @@ type player struct {
 
 func playerOf(id protocol.PlayerID, display string) player {
 	return player{id, cmp.Or(display, string(id), "–")} // a challenge may have ended before anybody took it
+}
+
+// bothLanguages matches the name of a bot that has named itself in English and Chinese, as
+// the shipped ones do: "Level 3 · 3 级". The scripts have the same in nameIn.
+var bothLanguages = regexp.MustCompile(`^(.+) · (.*\p{Han}.*)$`)
+
+// named returns a player with the name as the visitor's language has it: whole, unless a bot
+// has named itself in both.
+func (t words) named(p player) player {
+	if m := bothLanguages.FindStringSubmatch(p.Name); m != nil && !p.ID.Person() {
+		p.Name = m[1]
+		if t.Lang == "zh" {
+			p.Name = m[2]
+		}
+	}
+	return p
 }
 
 // choiceLink is a link to another form of a page.
@@ -130,7 +147,7 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	}
 	for i := from - 1; i < min(len(all), from-1+shownPlayers); i++ {
 		st := all[i]
-		data.Rows = append(data.Rows, ladderRow{Place: i + 1, player: playerOf(st.Player, st.Display),
+		data.Rows = append(data.Rows, ladderRow{Place: i + 1, player: t.named(playerOf(st.Player, st.Display)),
 			Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
 			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses})
 	}
@@ -197,7 +214,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		row := liveRow{Link: "/game/" + url.PathEscape(string(e.Game)), Game: t.Or("game."+e.Terms.Game, e.Terms.Game),
 			Rules: t.Rules(e.Terms.Rules), Clock: t.Clock(e.Terms.Clock), Rated: e.Terms.Rated, Ply: len(e.Moves)}
 		for i, left := range clocks(e, now) {
-			row.Seats[i] = liveSeat{player: playerOf(e.Holders[i].Player, e.Holders[i].Display), ToAct: e.Turn == game.Seat(i)}
+			row.Seats[i] = liveSeat{player: t.named(playerOf(e.Holders[i].Player, e.Holders[i].Display)), ToAct: e.Turn == game.Seat(i)}
 			if left != nil {
 				row.Seats[i].Left = t.Left(*left)
 			}

@@ -195,6 +195,31 @@ func TestDescribeChallenge(t *testing.T) {
 	}
 }
 
+// TestNamesInBothLanguages: a bot that has named itself in both languages has the name of the
+// visitor's; people have the names that they chose.
+func TestNamesInBothLanguages(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &played{id: "g", terms: protocol.Terms{Game: "gomoku", Rules: "gomoku/freestyle-15"}, finished: true,
+		seats: [2]player{playerOf("gomoku-level-3", "Level 3 · 3 级"), playerOf(human("ann"), "Ann · 安")}}
+	for lang, want := range map[string][2]string{"en": {"Level 3", "Ann · 安"}, "zh": {"3 级", "Ann · 安"}} {
+		p, err := describe(site.words(lang), g, 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{p.Seats[0].Name, p.Seats[1].Name}; got != want || !strings.Contains(p.Title, isolated(want[0])) || !strings.Contains(p.Title, isolated(want[1])) {
+			t.Errorf("%s: %q in %q, want %q", lang, got, p.Title, want)
+		}
+	}
+	for name, want := range map[string]string{"Hare · 2.1": "Hare · 2.1", "Hare": "Hare", "–": "–"} {
+		if got := site.words("en").named(playerOf("hare", name)).Name; got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestPictureOfAnotherGame: squares with letters, and nothing of its texts is
 // markup.
 func TestPictureOfAnotherGame(t *testing.T) {
