@@ -97,10 +97,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.index.subscribe(a.waiting.noteLog)
 	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
 		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
-		if err := a.ladder.load(ctx); err != nil {
-			return err
-		}
-		return a.ladder.notAhead(ctx, a.store.records)
+		return a.ladder.load(ctx, a.store.records)
 	}); err != nil {
 		return nil, fmt.Errorf("arena: %w", err)
 	}

@@ -56,7 +56,7 @@ func Erase(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, playe
 		return found, fmt.Errorf("bucket %s: %w", bucket, err)
 	}
 	e.ladder = newLadder(e.store.ladder, nil, zerolog.Nop())
-	if err := errors.Join(e.ladder.load(ctx), e.ladder.notAhead(ctx, e.store.records)); err != nil {
+	if err := e.ladder.load(ctx, e.store.records); err != nil {
 		return found, err
 	}
 	// The standings last: they say which records have been rated.

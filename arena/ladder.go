@@ -115,9 +115,16 @@ func ladderKey(gameName string, speed clock.Speed, p protocol.PlayerID) string {
 	return fmt.Sprintf("%s.%s.%s", gameName, speed, p)
 }
 
-// load reads all standings. An unreadable entry is an error that names it, so that
-// no rating is silently reset.
-func (l *ladder) load(ctx context.Context) error {
+// load reads all standings, of games whose records are in a stream. An unreadable entry is an
+// error that names it, so that no rating is silently reset.
+func (l *ladder) load(ctx context.Context, records jetstream.Stream) error {
+	if err := l.read(ctx); err != nil {
+		return err
+	}
+	return l.notAhead(ctx, records) // afterwards: now the stream has all records that the standings include
+}
+
+func (l *ladder) read(ctx context.Context) error {
 	w, err := l.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
 		return fmt.Errorf("bucket %s: %w", l.kv.Bucket(), explain(err))
@@ -146,8 +153,7 @@ func (l *ladder) load(ctx context.Context) error {
 
 // notAhead makes the ladder rate new records although its standings include later ones, as
 // when the records were restored from an older backup than the standings: by their numbers
-// the new ones would count as rated. Call it after load: a stream has all records that were
-// rated before it is asked.
+// the new ones would count as rated.
 func (l *ladder) notAhead(ctx context.Context, records jetstream.Stream) error {
 	i, err := info(ctx, records)
 	if err != nil {

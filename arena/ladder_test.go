@@ -459,7 +459,7 @@ func TestRatedAfterRestore(t *testing.T) {
 	rated(2, "g6")
 	s = rated(3, "g7") // by an arena that was started since
 	again := newLadder(s.ladder, nil, zerolog.Nop())
-	if err := again.load(ctx); err != nil {
+	if err := again.load(ctx, s.records); err != nil {
 		t.Fatal(err)
 	}
 	for p, wins := range map[protocol.PlayerID]int{"ann": 7, "bob": 0} {
@@ -501,7 +501,7 @@ func TestRatedAfterErasure(t *testing.T) {
 		"bob": {Rating: glicko.Default.Update(bob, []glicko.Game{{Opponent: glicko.Start, Score: 0}}), Games: 2, Losses: 2},
 	}
 	again := newLadder(s.ladder, nil, zerolog.Nop())
-	if err := again.load(ctx); err != nil {
+	if err := again.load(ctx, s.records); err != nil {
 		t.Fatal(err)
 	}
 	for what, l := range map[string]*ladder{"in memory": l, "stored": again} {
