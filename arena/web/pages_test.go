@@ -48,7 +48,7 @@ func TestPages(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
 	evil := `<b>"Hare" & <script>`
-	joinBot(t, srv, "hare", protocol.Hello{Display: evil})
+	joinBot(t, srv, "hare", protocol.Hello{Display: evil + " · 野兔"})
 	p := openPage(t, g, human("ann"))
 	p.want(Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
@@ -62,6 +62,9 @@ func TestPages(t *testing.T) {
 	p.state(id, "the answer", plies(2))
 	list := read(g.server, "/games")
 	contains(t, list, "/game/"+string(id), string(human("ann")), "hare", evil, "World Xiangqi Federation", "5 min + 2 s a move", "move 2")
+	if strings.Contains(list.Body.String(), "野兔") {
+		t.Errorf("a bot has its name in another language as well: %s", list.Body)
+	}
 	if strings.Contains(list.Body.String(), "<script>") || strings.Contains(list.Body.String(), "<b>\"") {
 		t.Errorf("a name is markup: %s", list.Body)
 	}
@@ -104,7 +107,7 @@ func TestLadder(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
-	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare"})
+	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare · 野兔"})
 	p := openPage(t, g, human("ann"))
 	p.want(Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
@@ -121,11 +124,11 @@ func TestLadder(t *testing.T) {
 	p.state(id, "the end", finished)
 	gametest.Eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
 	w := read(g.server, "/ladder?game=gomoku")
-	contains(t, w, "Hare", string(human("ann")), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
+	contains(t, w, ">Hare<", string(human("ann")), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
 	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(human("ann"))) {
 		t.Error("the winner does not stand first")
 	}
-	contains(t, read(g.server, "/ladder?game=gomoku&speed=blitz", "Accept-Language", "zh"), "五子棋", "快棋", "暂定")
+	contains(t, read(g.server, "/ladder?game=gomoku&speed=blitz", "Accept-Language", "zh"), "五子棋", "快棋", "暂定", ">野兔<")
 	contains(t, read(g.server, "/ladder?game=gomoku&speed=bullet"), "Nobody has played a rated game here yet.")
 	contains(t, read(g.server, "/ladder?game=xiangqi"), "Nobody has played a rated game here yet.")
 }
