@@ -218,6 +218,32 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestShortened: games beyond a shortened plan don't stand for others that are missing.
+func TestShortened(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "night")
+	night(t, planOf(dir, 6, "1", aWins))
+	files, err := filepath.Glob(filepath.Join(dir, gamesDir, "*.jsonl"))
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	if err := os.WriteFile(files[0], []byte(strings.Join(slices.Delete(lines, 1, 2), "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(planOf(dir, 4, "1", aWins))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if s, err := c.Summary(); err != nil || s.Games != 11 || s.Total != 12 {
+		t.Errorf("%d of %d games, want 11 of 12: %v", s.Games, s.Total, err)
+	}
+}
+
 func TestOneAtATime(t *testing.T) {
 	p := planOf(filepath.Join(t.TempDir(), "night"), 2, "1", aWins)
 	c, err := Open(p)

@@ -275,7 +275,13 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	names, meet := m.names(), &st.Meets[0]
 	fresh := st.Games - m.before
 	total := 2 * m.total
-	s.Games += min(st.Games, total)
+	asked := 0 // games that the plan still asks for: it may have been shortened
+	for i := range st.Results {
+		if st.Results[i].Pair <= m.total {
+			asked++
+		}
+	}
+	s.Games += asked
 	s.Total += total
 	s.New += fresh
 	s.addFaults(m, st, previous, faults)
@@ -297,7 +303,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 		s.Matches = append(s.Matches, MatchSummary{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
 	}
 	of := &s.Matches[len(s.Matches)-1]
-	of.Games += min(st.Games, total)
+	of.Games += asked
 	of.Total += total
 	of.Repeated += st.Repeated
 	row := MeetingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
@@ -306,8 +312,8 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 		v := m.plan.SPRT.Verdict(meet.Pairs)
 		row.Verdict = v.String()
 		if v != elo.Open {
-			s.Games += total - min(st.Games, total) // nothing is missing
-			of.Games = of.Games + total - min(st.Games, total)
+			s.Games += total - asked // nothing is missing
+			of.Games += total - asked
 		}
 	}
 	of.Meets = append(of.Meets, row)
