@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
 	"sparring/arena/web/view"
 	"sparring/game"
@@ -56,9 +56,9 @@ func openTab(t testing.TB, width, height int64) *boardPage {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium: the page is not tested in a browser")
+	browser := arenatest.Chromium()
+	if browser == "" {
+		t.Skip(arenatest.NoChromium)
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)

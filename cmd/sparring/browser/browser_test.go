@@ -19,6 +19,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sparring/arena/arenatest"
 	"sparring/game/gametest"
 )
 
@@ -40,7 +41,7 @@ func runTests(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	defer closeWorlds() // they have their files there
 	program = filepath.Join(dir, "sparring")
-	if chromium() != "" {
+	if arenatest.Chromium() != "" {
 		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "sparring/cmd/sparring").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			return 1
@@ -63,16 +64,6 @@ func lookAtSources() error {
 	})
 }
 
-// chromium returns the path of the browser; "" if there is none.
-func chromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
 // browser is the one browser of all tests. Each person has a context of its own in it.
 var browser chrome
 
@@ -86,10 +77,10 @@ type chrome struct {
 // open starts the browser, or skips the test.
 func (c *chrome) open(t testing.TB) context.Context {
 	t.Helper()
-	path := chromium()
+	path := arenatest.Chromium()
 	switch {
 	case path == "":
-		t.Skip("no chromium; on Debian: apt-get install chromium")
+		t.Skip(arenatest.NoChromium)
 	case testing.Short():
 		t.Skip("plays games in chromium")
 	}
