@@ -53,6 +53,20 @@ export function dialog(title, content, { act, closable = true } = {}) {
 }
 
 /**
+ * onBack calls close when the visitor wants to be rid of what lies over a screen: Back on a
+ * phone, or Escape. Where the browser does not tell (no CloseWatcher), Back leaves the screen.
+ * @param {() => void} close
+ * @returns {() => void} ends it: Back is for what lies below again
+ */
+export function onBack(close) {
+	const Watcher = /** @type {{new (): EventTarget & {destroy: () => void}}|undefined} */ (/** @type {any} */ (window).CloseWatcher);
+	if (!Watcher) return () => {};
+	const watcher = new Watcher();
+	watcher.addEventListener("close", close);
+	return () => watcher.destroy();
+}
+
+/**
  * ask puts a question with two answers.
  * @param {string} title
  * @param {string|null} text

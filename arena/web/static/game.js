@@ -102,6 +102,7 @@ class Game {
 		for (const end of this.#ends) end();
 		this.page.socket.unfollow(`game ${this.id}`, { t: "close", game: this.id });
 		this.review?.close();
+		this.sheet?.toggle(false);
 	}
 
 	/** @param {import("./types.js").Answer} answer to the request to open the game, of this socket */

@@ -3,7 +3,7 @@
 // moves entered as text, and chat.
 
 import { label } from "./clock.js";
-import { note } from "./dialog.js";
+import { note, onBack } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
 import { rules } from "./i18n.js";
 import { Moves } from "./list.js";
@@ -39,6 +39,7 @@ export class Sheet {
 	/** @type {Set<string>} chat messages that are shown: a new socket tells the latest again */
 	#heard = new Set();
 	#saying = false; // what was written is on its way
+	#offBack = () => {};
 
 	/**
 	 * @param {import("./types.js").Translate} t
@@ -67,7 +68,10 @@ export class Sheet {
 	toggle(on) {
 		const was = this.element.classList.contains("open");
 		const opened = this.element.classList.toggle("open", on);
-		if (opened !== was) /** @type {HTMLElement|null|undefined} */ (opened ? this.element.querySelector("button") : this.game.opener())?.focus();
+		if (opened === was) return;
+		this.#offBack();
+		if (opened) this.#offBack = onBack(() => this.toggle(false));
+		/** @type {HTMLElement|null|undefined} */ (opened ? this.element.querySelector("button") : this.game.opener())?.focus();
 	}
 
 	/** write opens the field for a typed move. */

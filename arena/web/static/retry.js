@@ -2,7 +2,7 @@
 // Trying own mistakes again, one after the other. Until a better move is found or
 // asked for, nothing on the page tells it.
 
-import { note } from "./dialog.js";
+import { note, onBack } from "./dialog.js";
 import { points } from "./draw.js";
 import { fill, h, say } from "./dom.js";
 import { number } from "./i18n.js";
@@ -42,6 +42,7 @@ export class Retry {
 		this.element = h("section.retry", { "aria-label": t("retry.title") }, this.title, this.text, this.acts);
 		board.onmove = (move) => void this.#try(move);
 		board.onrefused = (r) => void this.#refused(r);
+		this.offBack = onBack(() => this.leave());
 		this.off = socket.on("tried", (/** @type {Tried} */ m) => m.game === game && this.#judged(m));
 		void this.#ask();
 	}
@@ -50,6 +51,7 @@ export class Retry {
 		this.#turn++;
 		this.#drop();
 		this.off();
+		this.offBack();
 		this.board.onmove = () => {};
 		this.board.onrefused = () => {};
 	}

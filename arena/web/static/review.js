@@ -3,7 +3,7 @@
 // trying again.
 
 import { Board } from "./board.js";
-import { note } from "./dialog.js";
+import { note, onBack } from "./dialog.js";
 import { points } from "./draw.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
@@ -101,7 +101,7 @@ class Review {
 		);
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		addEventListener("keydown", key, { capture: true });
-		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }));
+		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }), onBack(() => this.close()));
 		this.#follow();
 		void this.#show();
 		this.heading.focus();

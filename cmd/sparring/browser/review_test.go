@@ -98,3 +98,67 @@ func TestReviewGoneOn(t *testing.T) {
 		t.Errorf("what was tried before is judged instead of the next mistake: %s", got)
 	}
 }
+
+// watching replaces the browser's way to say that somebody wants to be rid of what lies over
+// the page by one that a test can use; above is how many wait for that, and back what Back on
+// a phone does.
+const watching = `(() => {
+	let all = [];
+	window.CloseWatcher = class extends EventTarget {
+		constructor() { super(); all.push(this); }
+		destroy() { all = all.filter(w => w !== this); }
+	};
+	window.above = () => all.length;
+	window.back = () => void all.pop().dispatchEvent(new Event("close"));
+	return null;
+})()`
+
+// TestBackOnPhone: Back closes what lies over a game before it leaves the game.
+func TestBackOnPhone(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", phone, w.at)
+	p.begin("xiangqi")
+	game := p.path()
+	const list = `.sheet.open`
+
+	// As the browser itself says it, for Escape. The list does not have the focus.
+	p.tap(act("list"))
+	p.see(list)
+	eval[any](p.tab, `void document.activeElement.blur()`)
+	p.press("Escape", 27)
+	p.await(`!document.querySelector("` + list + `")`)
+
+	eval[any](p.tab, watching)
+	p.tap(act("list"))
+	p.see(list)
+	eval[any](p.tab, `back()`)
+	p.await(`!document.querySelector("` + list + `") && above() === 0`)
+	p.tap(act("list"))
+	p.see(list)
+	p.tap(act("close-list"))
+	p.await(`!document.querySelector("` + list + `") && above() === 0`)
+
+	// A mistake that is tried again, in a review.
+	p.move("h2h9")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+	p.tap(act("retry"))
+	p.see(`[data-retry-state]`)
+	eval[any](p.tab, `back()`)
+	p.await(`document.querySelector(".review") && !document.querySelector("[data-retry-state]") && above() === 1`)
+	eval[any](p.tab, `back()`)
+	p.await(`!document.querySelector(".review") && above() === 0`)
+	if at := p.path(); !strings.HasPrefix(at, game) {
+		t.Errorf("Back leads from %s to %s", game, at)
+	}
+
+	// A review that is left with the screen waits for nothing.
+	p.tap(act("review"))
+	p.await(`above() === 1`)
+	eval[any](p.tab, `history.back()`)
+	p.await(`!document.querySelector(".review") && above() === 0`)
+}
