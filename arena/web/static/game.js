@@ -97,6 +97,11 @@ class Game {
 		return !this.state || this.state.status === "finished" || !this.state.you;
 	}
 
+	/** address is the path of what is shown. */
+	get address() {
+		return `/game/${this.id}` + (this.#at === null ? "" : `/${this.#at}`);
+	}
+
 	close() {
 		this.#closed = true;
 		for (const end of this.#ends) end();
@@ -169,7 +174,7 @@ class Game {
 		const kept = old?.moves.findIndex((m, i) => m !== s.moves[i]) ?? -1;
 		if (this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
 		this.#at = null;
-		history.replaceState(null, "", `/game/${this.id}`);
+		history.replaceState(null, "", this.address);
 	}
 
 	/** #build makes the screen once the game is known. */
@@ -337,7 +342,7 @@ class Game {
 			this.#at = ply;
 			this.#past = view;
 		}
-		if (!quietly) history.replaceState(null, "", this.#at === null ? `/game/${this.id}` : `/game/${this.id}/${ply}`);
+		if (!quietly) history.replaceState(null, "", this.address);
 		this.#draw();
 		const list = written(s.view);
 		if (!quietly) say(ply ? `${ply}. ${spell(list[ply - 1] ?? "", this.t)}` : this.t("game.beginning"));

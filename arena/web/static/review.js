@@ -117,6 +117,7 @@ class Review {
 		this.#retry?.close();
 		this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
 		if (!this.element.isConnected) return;
+		if (location.pathname.startsWith(`/game/${this.game.id}/`)) history.replaceState(null, "", this.game.address); // else another screen comes
 		this.element.remove();
 		for (const c of this.hidden) /** @type {HTMLElement} */ (c).hidden = false;
 		this.root.className = this.was;
