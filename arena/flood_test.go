@@ -100,10 +100,8 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%s: the game ended by %s, with the seats in epochs %d and %d", f.name, st.Outcome.Reason, st.Holders[0].Epoch, st.Holders[1].Epoch)
 			}
 			dropped := a.server.Dropped() - before
-			switch {
-			case took > time.Duration(n)*f.over/time.Duration(f.long): // slower than the attackers
-				t.Logf("%s: %d in %v are no flood; %d were dropped", f.name, n, took, dropped)
-			case dropped < int64(n)/2:
+			slowly := took > time.Duration(n)*f.over/time.Duration(f.long)
+			if !slowly && dropped < int64(n)/2 {
 				t.Errorf("%s: only %d of %d were dropped", f.name, dropped, n)
 			}
 			if overflows.Load() > 0 {
@@ -113,6 +111,9 @@ func TestFloods(t *testing.T) {
 				if e.Kind == protocol.EventSeat {
 					t.Errorf("%s: entry %d: %s", f.name, i+1, e.Text)
 				}
+			}
+			if slowly { // to read a message takes so long that the limits are not reached
+				t.Skipf("%s: %d in %v are no flood on this machine; %d were dropped", f.name, n, took, dropped)
 			}
 		}
 		if n := counterValue(t, a.Arena, "sparring_arena_refusals_total", string(protocol.Denied)); n != 0 {

@@ -40,6 +40,7 @@ const (
 	// be at hand as soon as either side has gone to another server.
 	longestElsewhere = time.Second
 	pause            = 250 * time.Millisecond // between a failed try and the next
+	maxDoubts        = 4                      // refusals for the limits after a try that was lost
 )
 
 // NewClient returns a client for a player. It returns an error if an id is
@@ -134,6 +135,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		return none, err
 	}
 	var why error // why the last complete try failed
+	doubts := 0   // how many refusals are not believed
 	longest := longestTry
 	if HasAlternative(c.nc) {
 		longest = longestElsewhere
@@ -144,12 +146,22 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 			var ans Ans
 			err = json.Unmarshal(msg.Data, &ans)
 			if a := answer(&ans); err == nil && a.answers(id) {
-				if a.Error != nil {
+				switch {
+				case a.Error == nil:
+					return ans, nil
+				case a.Error.Code != RateLimited || doubts == 0:
 					return ans, a.Error
 				}
-				return ans, nil
+				// The tries of a hung platform arrive at once. The first may have been accepted,
+				// and the last exceeded the limits; once more, it gets the answer of the first.
+				doubts--
+				err = a.Error
+			} else {
+				c.warn("malformed answer; retrying", subject, err)
 			}
-			c.warn("malformed answer; retrying", subject, err)
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			doubts = maxDoubts
 		}
 		// Going to another server ends a request with the error of a closed connection, too.
 		if c.nc.IsClosed() || errors.Is(err, nats.ErrConnectionDraining) {

@@ -75,6 +75,46 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	}
 }
 
+// A repeated request that exceeds the limits, as all tries do that a hung platform gets at
+// once, may have been accepted before: its answer is asked for. One that was never lost is
+// refused at once, and so is one that stays beyond the limits.
+func TestRepeatsBeyondLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		tries    []protocol.Code // "": lost
+		accepted bool
+	}{
+		"hung":    {[]protocol.Code{"", protocol.RateLimited, protocol.RateLimited, protocol.Accepted}, true},
+		"refused": {[]protocol.Code{protocol.RateLimited}, false},
+		"stays":   {[]protocol.Code{"", protocol.RateLimited, protocol.RateLimited, protocol.RateLimited, protocol.RateLimited, protocol.RateLimited}, false},
+		"other":   {[]protocol.Code{"", protocol.Denied}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t)
+			var asked atomic.Int64
+			_, err := w.connect(w.Platform()).Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
+				n := asked.Add(1)
+				if int(n) > len(c.tries) || c.tries[n-1] == "" {
+					return
+				}
+				var req protocol.MoveRequest
+				if err := json.Unmarshal(m.Data, &req); err != nil {
+					t.Error(err)
+				}
+				ans := protocol.Answer{Header: req.Header, Code: c.tries[n-1]}
+				if ans.Code != protocol.Accepted {
+					ans.Error = protocol.Refuse(ans.Code, "as the test wants")
+				}
+				m.Respond(encode(t, protocol.ActAnswer{Answer: ans}))
+			})
+			w.must(err)
+			_, err = w.clientOver(w.connect(w.Player("alice")), "alice", io.Discard).Move(w.ctx, "g1", 1, 0, "h8", "")
+			if (err == nil) != c.accepted || int(asked.Load()) != len(c.tries) {
+				t.Errorf("%d tries: %v; want %d", asked.Load(), err, len(c.tries))
+			}
+		})
+	}
+}
+
 // If nobody answers, a request ends with its context, and the error says why.
 func TestGivesUpWithItsContext(t *testing.T) {
 	w := newWire(t)
