@@ -133,6 +133,33 @@ func TestPauseWithoutADisk(t *testing.T) {
 	f.nobodyIn("amazons.bullet")
 }
 
+// TestResumeOfARunningProcess: it withdraws no challenge.
+func TestResumeOfARunningProcess(t *testing.T) {
+	m, err := newMode(t.TempDir(), instance1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taking := m.whileTaking()
+	set := func(to protocol.Mode) {
+		t.Helper()
+		if e := m.set(to, "", false); e != nil {
+			t.Fatal(e)
+		}
+	}
+	set(protocol.ModeRunning)
+	if taking.Err() != nil {
+		t.Error("it took no games for a while")
+	}
+	set(protocol.ModePaused)
+	if taking.Err() == nil || m.whileTaking().Err() == nil {
+		t.Error("it takes games while it is paused")
+	}
+	set(protocol.ModeRunning)
+	if m.whileTaking().Err() != nil {
+		t.Error("it takes no games after a pause")
+	}
+}
+
 // A drain can be undone until the process ends; one by a signal can't.
 func TestDrainByTheOperator(t *testing.T) {
 	f := newFleet(t)

@@ -100,8 +100,10 @@ func (m *mode) set(to protocol.Mode, why string, signal bool) *protocol.Error {
 		m.since = time.Now()
 	}
 	m.now, m.why = to, why
-	m.stopTaking()
-	if to == protocol.ModeRunning {
+	switch {
+	case to != protocol.ModeRunning:
+		m.stopTaking()
+	case m.taking.Err() != nil: // else its challenges stay open
 		m.taking, m.stopTaking = context.WithCancel(context.Background())
 	}
 	return nil
