@@ -76,7 +76,7 @@ func (q *Queue) take(ctx context.Context, msg jetstream.Msg, games jetstream.Str
 	}
 	var left []match.Bout
 	for _, b := range p.Bouts { // another machine may have played one of them
-		r, err := q.found(ctx, games, q.gameSubject(b.ID))
+		r, err := q.stored(ctx, games, q.gameSubject(b.ID)) // its owner reads it
 		if err != nil {
 			return err
 		}

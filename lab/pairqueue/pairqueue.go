@@ -192,6 +192,16 @@ func decode(data []byte) (*result, error) {
 
 // found returns the result that a subject has; nil if there is none.
 func (q *Queue) found(ctx context.Context, games jetstream.Stream, subject string) (*result, error) {
+	data, err := q.stored(ctx, games, subject)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	return decode(data)
+}
+
+// stored returns the encoded result that a subject has; nil if there is none. The error is
+// that of ctx.
+func (q *Queue) stored(ctx context.Context, games jetstream.Stream, subject string) ([]byte, error) {
 	var msg *jetstream.RawStreamMsg
 	err := q.ask(ctx, func(ctx context.Context) (err error) {
 		msg, err = games.GetLastMsgForSubject(ctx, subject)
@@ -203,7 +213,7 @@ func (q *Queue) found(ctx context.Context, games jetstream.Stream, subject strin
 	if err != nil {
 		return nil, err
 	}
-	return decode(msg.Data)
+	return msg.Data, nil
 }
 
 // put stores a message unless its subject has one.

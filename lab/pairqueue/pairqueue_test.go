@@ -2,6 +2,7 @@ package pairqueue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -237,6 +238,36 @@ func TestUnplayable(t *testing.T) {
 	}
 	if by := h.play(2); len(by) != 2 {
 		t.Errorf("after one error: played by %v", by)
+	}
+}
+
+// TestUnreadableResult: a result that nobody can read, such as one of a newer build, ends
+// no machine. The game has its result, and the machine plays the pair's other one.
+func TestUnreadableResult(t *testing.T) {
+	h := newHouse(t)
+	p := h.pair(1)
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subject, data := range map[string][]byte{h.owner.gameSubject(p.Bouts[0].ID): []byte("?"), h.owner.pairSubject("m1", 1): data} {
+		if err := h.owner.put(h.ctx, subject, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q, _ := h.queue()
+	ctx, cancel := context.WithCancel(h.ctx)
+	defer cancel()
+	var games []string
+	err = q.Serve(ctx, 1, func() (campaign.Worker, error) { return &machine{name: "one"}, nil }, func(g *match.Game) {
+		games = append(games, g.ID)
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || len(games) != 1 || games[0] != p.Bouts[1].ID {
+		t.Errorf("played %v, and ended with %v", games, err)
+	}
+	if err := h.owner.Worker().Play(h.ctx, p, func(*match.Game) error { return nil }); err == nil {
+		t.Error("the owner read it")
 	}
 }
 
