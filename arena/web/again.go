@@ -43,6 +43,16 @@ const reasonDeclined = "declined"
 // offerFor is how long an offer to continue is open.
 const offerFor = 10 * time.Minute
 
+// agreedFor is how long after an agreement its game may still begin: the request that sends
+// the challenge ends, and then the challenge.
+const agreedFor = requestWait + expectFor
+
+// lapsed reports whether the game that was agreed on does not come: the gateway that sent
+// the challenge died, or had no answer in time. Only Seat may still repeat it.
+func (c *continuation) lapsed(seat game.Seat, now time.Time) bool {
+	return c.Next == "" && c.Seat != seat && now.Sub(c.At) > agreedFor
+}
+
 // offered returns whose offer is open, nil if none is.
 func (c *continuation) offered(now time.Time) *game.Seat {
 	if c == nil || c.Request != "" || now.Sub(c.At) > offerFor {
@@ -179,10 +189,10 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 	key := "after." + string(s.Game)
 	c, err := changeEntry(ctx, h.agreements, key, func(c *continuations) error {
 		x := of(c)
-		if *x != nil && (*x).Request != "" && step != protocol.StepDecline && h.continues(ctx, (*x).Next) {
+		now := time.Now().UTC()
+		if *x != nil && (*x).Request != "" && step != protocol.StepDecline && !(*x).lapsed(s.seat, now) && h.continues(ctx, (*x).Next) {
 			return nil // agreed already
 		}
-		now := time.Now().UTC()
 		if by := (*x).offered(now); r.T == "takeback" && step == protocol.StepOffer && by != nil && *by != s.seat {
 			return errAsked // agreeing to it would be another thing than what this player asks for
 		}

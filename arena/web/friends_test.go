@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
@@ -257,6 +258,36 @@ func TestRematch(t *testing.T) {
 	if *st.You != game.Second || st.Holders[0].Player != "hare" {
 		t.Errorf("rematch: seat %v, holders %+v", *st.You, st.Holders)
 	}
+}
+
+// TestAgreementWithoutAGame: when the one who accepted a rematch could send no challenge, as
+// from a gateway that died, the other may offer again.
+func TestAgreementWithoutAGame(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	gw := startGateway(t, srv, quick(), nil)
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
+	ann.want(Request{T: "resign", Game: g})
+	ben.state(g, "the end", finished)
+	agreed := func(ago time.Duration) {
+		t.Helper()
+		_, err := changeEntry(t.Context(), gw.agreements, "after."+string(g), func(c *continuations) error {
+			c.Rematch = &continuation{By: game.First, At: time.Now().Add(-ago), Request: protocol.NewID(), Seat: game.Second}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	agreed(0)
+	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer}) // his challenge is under way
+	agreed(agreedFor + time.Second)
+	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer})
+	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil && *st.RematchBy == game.First })
+	agreed(agreedFor + time.Second)
+	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game // a repetition, late
+	ann.state(g, "the next game", func(st State) bool { return next != "" && st.Next == next })
 }
 
 // TestOffersAfterADecline: an offer to continue may be made once more after it was declined
