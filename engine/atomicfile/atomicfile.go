@@ -16,11 +16,14 @@ import (
 // besides: most file systems allow 255.
 const longest = 200
 
+// maxLinks is how many links lead to a file at most, as Linux has it.
+const maxLinks = 40
+
 // Write writes a file that everybody may read. It has its name only when write has
-// returned without an error, and what it wrote is on the disk. An error names the file,
-// not the temporary one.
+// returned without an error, and what it wrote is on the disk. By a link the file is
+// written that it leads to. An error names the path, not the temporary file.
 func Write(path string, write func(io.Writer) error) error {
-	f, err := create(path)
+	f, to, err := create(path)
 	if err != nil {
 		return err
 	}
@@ -32,25 +35,49 @@ func Write(path string, write func(io.Writer) error) error {
 	if err := errors.Join(err, naming(path, f.Chmod(0o644)), naming(path, f.Sync()), naming(path, f.Close())); err != nil {
 		return err
 	}
-	return naming(path, os.Rename(f.Name(), path))
+	return naming(path, os.Rename(f.Name(), to))
 }
 
 // Check returns the error with which Write would begin, such as that of a folder in which
 // nothing may be written. A long run calls it before what is to be written is there.
 func Check(path string) error {
-	f, err := create(path)
+	f, _, err := create(path)
 	if err != nil {
 		return err
 	}
 	return errors.Join(naming(path, f.Close()), naming(path, os.Remove(f.Name())))
 }
 
-// create creates the temporary file for a file.
-func create(path string) (*os.File, error) {
-	base := filepath.Base(path)
+// create creates the temporary file for a file, which is renamed to the path that it
+// returns.
+func create(path string) (f *os.File, to string, err error) {
+	if to, err = behind(path); err != nil {
+		return nil, "", naming(path, err)
+	}
+	base := filepath.Base(to)
 	base = strings.ToValidUTF8(base[:min(len(base), longest)], "")
-	f, err := os.CreateTemp(filepath.Dir(path), "."+base+".*.part")
-	return f, naming(path, err)
+	f, err = os.CreateTemp(filepath.Dir(to), "."+base+".*.part")
+	return f, to, naming(path, err)
+}
+
+// behind returns the file that a path leads to, which need not be there: a rename to the
+// path of a link would replace the link, and leave the file to its other readers as it is.
+func behind(path string) (string, error) {
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // where ".." leads from
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
+	}
+	return "", &os.PathError{Op: "open", Path: path, Err: errors.New("too many links")}
 }
 
 // file is the temporary file, whose errors name the one that it becomes.

@@ -60,6 +60,53 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestLink: what is written by a link is in the file that it leads to, for those who read it
+// under its own name, and the link stays one. So it is where the file is not there yet.
+func TestLink(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		dir := t.TempDir()
+		target, folder := filepath.Join(dir, "of all", "file"), filepath.Join(dir, "mine")
+		for _, d := range []string{filepath.Dir(target), folder} {
+			if err := os.Mkdir(d, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if there {
+			if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// By a link in a folder that is one itself, with a path from the folder's own place.
+		links := map[string]string{filepath.Join(folder, "file"): "../of all/file", filepath.Join(dir, "of all", "here"): folder}
+		for name, to := range links {
+			if err := os.Symlink(to, name); err != nil {
+				t.Skip(err) // as on Windows, where not everybody may
+			}
+		}
+		path := filepath.Join(dir, "of all", "here", "file")
+		if err := Check(path); err != nil {
+			t.Error(err)
+		}
+		if err := WriteBytes(path, []byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if have, err := os.ReadFile(target); err != nil || string(have) != "new" {
+			t.Errorf("there %v: the file has %q, %v", there, have, err)
+		}
+		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("there %v: %v, %v in place of the link", there, info.Mode(), err)
+		}
+	}
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Skip(err)
+	}
+	var of *os.PathError
+	if err := WriteBytes(loop, nil); !errors.As(err, &of) || of.Path != loop {
+		t.Errorf("a link to itself: %v", err)
+	}
+}
+
 // TestLongName: a file may have a name as long as the file system allows.
 func TestLongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("赛", 83)+".txt")
