@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,4 +118,43 @@ func TestClaim(t *testing.T) {
 	again()
 	claim("uci:/v2/engine", "xiangqi", "uci:/v1/engine")()
 	claim("uci:/v2/engine", "xiangqi", "")()
+}
+
+// TestClaimTogether: processes with one engine that are started at once all play, and
+// find a whole profile; of two engines only one plays.
+func TestClaimTogether(t *testing.T) {
+	for n := range 30 {
+		data, start := t.TempDir(), make(chan struct{})
+		engines := []string{"uci:/one", "uci:/two"}[:n%2+1]
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		plays, releases := map[string]int{}, []func(){}
+		for i := range 6 {
+			x := &team{id: "red", engine: engines[i%len(engines)], game: "gomoku", data: data}
+			wg.Go(func() {
+				<-start
+				_, release, err := x.claim()
+				mu.Lock()
+				defer mu.Unlock()
+				switch last := x.lastEngine(); {
+				case err == nil && last != x.engine:
+					t.Errorf("%s plays, and the profile is that of %q", x.engine, last)
+				case err != nil && len(engines) == 1:
+					t.Error(err)
+				}
+				if err == nil {
+					plays[x.engine]++
+					releases = append(releases, release)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		if len(plays) != 1 {
+			t.Errorf("playing: %v", plays)
+		}
+		for _, release := range releases {
+			release()
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"sparring/bot"
 	"sparring/bot/play"
 	"sparring/configs"
+	"sparring/engine/atomicfile"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -99,23 +101,31 @@ func (t *team) profile() string {
 // as the same player until release is called. Before is another engine that did so until
 // now; "": none.
 func (t *team) claim() (before string, release func(), err error) {
-	before = t.lastEngine()
 	lock := flock.New(t.profile() + ".lock")
-	alone, err := lock.TryLock()
-	if err == nil && !alone {
-		if before != t.engine {
-			lock.Close()
-			return "", nil, fmt.Errorf("another engine plays %s as %s already: %s; give this one another --name", t.game, t.name(), before)
+	// Who has the lock alone has it for a moment, and writes then; who plays has it with
+	// others. The profile is of the engine of those who play.
+	for playing := ""; err == nil && playing != t.engine; {
+		var alone bool
+		if alone, err = lock.TryLock(); alone {
+			before = t.lastEngine()
+			err = errors.Join(t.writeProfile(), lock.Unlock())
 		}
-	}
-	if err == nil {
-		err = t.writeProfile()
-	}
-	if err == nil && alone {
-		err = lock.Unlock()
-	}
-	if err == nil {
-		err = lock.RLock() // the other process may end before we do; it holds a lock alone for a moment only
+		if err == nil {
+			err = lock.RLock()
+		}
+		if err != nil {
+			break
+		}
+		if playing = t.lastEngine(); playing == t.engine {
+			if !alone { // the log or the name may be others
+				err = t.writeProfile()
+			}
+		} else if alone { // another process was faster in between
+			err = lock.Unlock()
+		} else {
+			lock.Close()
+			return "", nil, fmt.Errorf("another engine plays %s as %s already: %s; give this one another --name", t.game, t.name(), playing)
+		}
 	}
 	if err != nil {
 		lock.Close()
@@ -149,7 +159,7 @@ func (t *team) writeProfile() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(t.profile(), append(text, '\n'), 0o644)
+	return atomicfile.WriteBytes(t.profile(), append(text, '\n')) // others read it meanwhile
 }
 
 // settings returns those of the team's bot, with its profile.
