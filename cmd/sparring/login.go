@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -47,11 +47,18 @@ func (l login) write(path string) (remove func(), err error) {
 	return func() { os.Remove(path) }, nil // a stale file does no harm
 }
 
-// writeSecret writes a file that only its owner can read, whatever was there before.
+// writeSecret writes a file that only its owner can read, whatever was there before. It is
+// there as before or as a whole: others read it meanwhile, and a team's has a password that
+// must not be lost.
 func writeSecret(path string, text []byte) error {
-	// Of a process that was killed, perhaps with other permissions.
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner only
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, text, 0o600)
+	defer os.Remove(f.Name()) // it is gone if all went well
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -59,5 +60,36 @@ func TestGuestLogin(t *testing.T) {
 	}
 	if _, err := os.Stat(file[2]); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file outlives the server: %v", err)
+	}
+}
+
+// TestEndpointIsWhole: a command that looks for the ladder while it starts finds none or all
+// of it.
+func TestEndpointIsWhole(t *testing.T) {
+	data := t.TempDir()
+	want := endpoint{URL: "nats://127.0.0.1:4222", User: embedded.Owner, Password: "secret", Process: 1}
+	var started sync.WaitGroup
+	defer started.Wait()
+	ended := make(chan struct{})
+	started.Go(func() {
+		defer close(ended)
+		for range 300 {
+			if _, err := writeEndpoint(data, want); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for {
+		select {
+		case <-ended:
+			if left, err := os.ReadDir(data); err != nil || len(left) != 1 {
+				t.Errorf("files %v, %v", left, err)
+			}
+			return
+		default:
+		}
+		if e, ok, err := readEndpoint(data); err != nil || ok && e != want {
+			t.Fatalf("read %+v, %v", e, err)
+		}
 	}
 }
