@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"sync"
@@ -20,7 +19,6 @@ type logFile struct {
 
 	mu   sync.Mutex
 	file *os.File // nil if it could not be opened again
-	size int64
 }
 
 // openLogFile opens a log file and goes on behind what it has.
@@ -32,36 +30,51 @@ func openLogFile(name string, max int64) (*logFile, error) {
 // open opens the file. The caller holds mu, or nobody else has l.
 func (l *logFile) open() error {
 	file, err := os.OpenFile(l.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
+	if err == nil {
+		l.file = file
 	}
-	st, err := file.Stat()
-	if err != nil {
-		return errors.Join(err, file.Close())
+	return err
+}
+
+// begin makes sure that the file of the name is open, and has room for an entry of so many
+// bytes. Another process that writes it may have begun it anew: a file that has been renamed
+// is written no more, and the new one not renamed for what was in the old one, since that
+// would remove the old one. The caller holds mu.
+func (l *logFile) begin(bytes int64) error {
+	now, err := os.Stat(l.name)
+	if l.file != nil {
+		if mine, failed := l.file.Stat(); err != nil || failed != nil || !os.SameFile(now, mine) {
+			l.close()
+		}
 	}
-	l.file, l.size = file, st.Size()
+	if err == nil && now.Size() > 0 && now.Size()+bytes > l.max {
+		l.close()
+		if err := os.Rename(l.name, l.name+".1"); err != nil {
+			l.max *= 2 // an entry must not be lost for that; try again much later
+		}
+	}
+	if l.file == nil {
+		return l.open()
+	}
 	return nil
+}
+
+// close closes the file if it is open. The caller holds mu.
+func (l *logFile) close() (err error) {
+	if l.file != nil {
+		err, l.file = l.file.Close(), nil
+	}
+	return err
 }
 
 // Write writes one entry.
 func (l *logFile) Write(entry []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file != nil && l.size > 0 && l.size+int64(len(entry)) > l.max {
-		l.file.Close() // what it has is written
-		l.file = nil
-		if err := os.Rename(l.name, l.name+".1"); err != nil {
-			l.max *= 2 // an entry must not be lost for that; try again much later
-		}
+	if err := l.begin(int64(len(entry))); err != nil {
+		return 0, err
 	}
-	if l.file == nil {
-		if err := l.open(); err != nil {
-			return 0, err
-		}
-	}
-	n, err := l.file.Write(entry)
-	l.size += int64(n)
-	return n, err
+	return l.file.Write(entry)
 }
 
 // Close closes the file. Nothing may be written any more.
@@ -71,7 +84,5 @@ func (l *logFile) Close() error {
 	if l.file == nil {
 		return fs.ErrClosed
 	}
-	err := l.file.Close()
-	l.file = nil
-	return err
+	return l.close()
 }

@@ -70,3 +70,42 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 		t.Errorf("after a rename that failed the next one is tried at %d bytes, want %d", l.max, 2*full)
 	}
 }
+
+// Of a log that several processes write, the file and the one before have the last entries of
+// all, whoever begins it anew.
+func TestLogFileOfTwoProcesses(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "sparring.log")
+	const full = 100
+	var logs [2]*logFile
+	for i := range logs {
+		l, err := openLogFile(name, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		logs[i] = l
+	}
+	var all [][]byte
+	for n := range 60 {
+		entry := fmt.Appendf(nil, "entry %02d ..........\n", n)   // 20 bytes
+		if _, err := logs[min(n%3, 1)].Write(entry); err != nil { // one writes more
+			t.Fatal(err)
+		}
+		all = append(all, entry)
+		var have []byte
+		for _, file := range []string{name + ".1", name} {
+			data, err := os.ReadFile(file)
+			if err != nil && (file == name || n >= full/len(entry)) {
+				t.Fatal(err)
+			}
+			if len(data) > full {
+				t.Errorf("after %d entries %s has %d bytes", n+1, file, len(data))
+			}
+			have = append(have, data...)
+		}
+		if want := bytes.Join(all, nil); !bytes.HasSuffix(want, have) || len(have) < min(len(want), full) {
+			t.Fatalf("after %d entries:\n%s", n+1, have)
+		}
+	}
+}
