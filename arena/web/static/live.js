@@ -1,10 +1,10 @@
 // @ts-check
 // Keeps the list of the games being played up to date, until somebody stops that.
 
-const every = 10_000;
+const every = 10_000, within = 20_000; // after which a request is given up
 const list = /** @type {HTMLElement|null} */ (document.querySelector("[data-list]"));
 const button = /** @type {HTMLButtonElement|null} */ (document.querySelector("[data-act=pause]"));
-let paused = false;
+let paused = false, asking = false;
 
 /** links of a list, by their addresses. @param {Element} of @returns {Map<string|null, Element>} */
 const links = (of) => new Map([...of.querySelectorAll("li > a")].map((a) => [a.getAttribute("href"), a]));
@@ -28,10 +28,13 @@ function show(next) {
 }
 
 async function update() {
-	if (paused || document.hidden) return;
-	const answer = await fetch(location.href).catch(() => null);
-	if (!answer?.ok) return;
-	const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-list]");
+	if (paused || asking || document.hidden) return;
+	asking = true;
+	const text = await fetch(location.href, { signal: AbortSignal.timeout(within) })
+		.then((answer) => (answer.ok ? answer.text() : ""))
+		.catch(() => "");
+	asking = false;
+	const next = new DOMParser().parseFromString(text, "text/html").querySelector("[data-list]");
 	if (next && !paused) show(next);
 }
 

@@ -38,7 +38,7 @@ let listed;
  * @returns {Promise<Handicap[]>}
  */
 export async function handicapsOf(rules) {
-	listed ??= fetch("/api/games").then((a) => (a.ok ? a.json() : Promise.reject(a.status)));
+	listed ??= fetch("/api/games", { signal: AbortSignal.timeout(20000) }).then((a) => (a.ok ? a.json() : Promise.reject(a.status)));
 	const rows = await listed.catch(() => ((listed = undefined), []));
 	for (const row of rows) for (const set of row.sets) if (set.rules === rules) return set.handicaps ?? [];
 	return [];
