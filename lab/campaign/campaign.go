@@ -247,13 +247,27 @@ func (c *Campaign) IDs() map[string]bool {
 	return all
 }
 
-// counts returns the games that are saved, and those that the plan wants.
+// counts returns the games of which none is missing, and those that the plan wants.
 func (c *Campaign) counts() (done, total int) {
 	for _, m := range c.meets {
-		m.match.Look(func(s *match.Standing) { done += min(s.Games, 2*m.total) })
+		m.match.Look(func(s *match.Standing) { done += m.done(s) })
 		total += 2 * m.total
 	}
 	return done, total
+}
+
+// done returns how many of the plan's games are not missing: they are saved, or a sequential
+// test does not need them any more. The plan may have been shortened.
+func (m *meeting) done(s *match.Standing) (n int) {
+	if test := m.plan.SPRT; test != nil && test.Verdict(s.Meets[0].Pairs) != elo.Open {
+		return 2 * m.total
+	}
+	for i := range s.Results {
+		if s.Results[i].Pair <= m.total {
+			n++
+		}
+	}
+	return n
 }
 
 // oldGames says what games of the run before do not count any more, and why.

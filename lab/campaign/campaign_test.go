@@ -244,6 +244,52 @@ func TestShortened(t *testing.T) {
 	}
 }
 
+// TestProgress: the progress of a run counts as its summary does, with a plan that was
+// shortened and with one of which a sequential test has decided a pairing.
+func TestProgress(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "night")
+	night(t, planOf(dir, 6, "1", aWins))
+	files, err := filepath.Glob(filepath.Join(dir, gamesDir, "*.jsonl"))
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	if err := os.WriteFile(files[0], []byte(strings.Join(slices.Delete(lines, 1, 3), "")), 0o600); err != nil { // both of the first pair
+		t.Fatal(err)
+	}
+	shortened := planOf(dir, 4, "1", aWins)
+	decided := planOf(filepath.Join(t.TempDir(), "night"), 100, "1", aWins)
+	test, err := elo.ParseSPRT("elo0=0,elo1=50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided.Matches[0].SPRT = &test
+	for name, p := range map[string]Plan{"shortened": shortened, "decided": decided} {
+		var c *Campaign
+		games := 0
+		p.Played = func(done, total int) {
+			games++
+			if s, err := c.Summary(); err != nil || done != s.Games || total != s.Total {
+				t.Errorf("%s: %d of %d after %d games, the summary says %d of %d: %v", name, done, total, games, s.Games, s.Total, err)
+			}
+		}
+		if c, err = Open(p); err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.Summary(); err != nil || games == 0 || name == "decided" && games >= s.Total {
+			t.Errorf("%s: %d games of %d: %v", name, games, s.Total, err)
+		}
+	}
+}
+
 func TestOneAtATime(t *testing.T) {
 	p := planOf(filepath.Join(t.TempDir(), "night"), 2, "1", aWins)
 	c, err := Open(p)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"sparring/engine"
-	"sparring/lab/elo"
 	"sparring/lab/event"
 	"sparring/lab/match"
 )
@@ -274,14 +273,8 @@ func newSums(s *Summary) *sums {
 func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*match.Fault, aside bool) {
 	names, meet := m.names(), &st.Meets[0]
 	fresh := st.Games - m.before
-	total := 2 * m.total
-	asked := 0 // games that the plan still asks for: it may have been shortened
-	for i := range st.Results {
-		if st.Results[i].Pair <= m.total {
-			asked++
-		}
-	}
-	s.Games += asked
+	done, total := m.done(st), 2*m.total
+	s.Games += done
 	s.Total += total
 	s.New += fresh
 	s.addFaults(m, st, previous, faults)
@@ -303,18 +296,13 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 		s.Matches = append(s.Matches, MatchSummary{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
 	}
 	of := &s.Matches[len(s.Matches)-1]
-	of.Games += asked
+	of.Games += done
 	of.Total += total
 	of.Repeated += st.Repeated
 	row := MeetingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
 		Faults: [2]int{st.Players[0].FaultCount(), st.Players[1].FaultCount()}}
 	if m.plan.SPRT != nil {
-		v := m.plan.SPRT.Verdict(meet.Pairs)
-		row.Verdict = v.String()
-		if v != elo.Open {
-			s.Games += total - asked // nothing is missing
-			of.Games += total - asked
-		}
+		row.Verdict = m.plan.SPRT.Verdict(meet.Pairs).String()
 	}
 	of.Meets = append(of.Meets, row)
 	t := s.tables[m.Terms.Game]
