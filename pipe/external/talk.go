@@ -3,15 +3,20 @@ package external
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
 )
 
+// maxTalk is the longest line of the input of Talk, in bytes.
+const maxTalk = 1 << 20
+
 // Talk starts a program and sends it the lines of in, until in or the program ends,
-// or ctx does. It has a second of silence to answer the last ones. With greet it is first made ready as for a game, and gets the options
-// of the spec. Show is called with every line of the conversation, by several
-// goroutines. The error is that of Open, or the program's fault if it failed.
+// or ctx does. It has a second of silence to answer the last ones. With greet it is first
+// made ready as for a game, and gets the options of the spec. Show is called with every line
+// of the conversation, by several goroutines. The error is that of Open, the program's fault
+// if it failed, or why in could not be read to its end.
 func Talk(ctx context.Context, s Spec, gameName string, greet bool, in io.Reader, show func(Line)) error {
 	e, err := Open(s, gameName)
 	if err != nil {
@@ -27,16 +32,20 @@ func Talk(ctx context.Context, s Spec, gameName string, greet bool, in io.Reader
 	if err != nil {
 		return err
 	}
-	lines := make(chan string)
+	lines, unread := make(chan string), make(chan error, 1)
 	go func() {
 		defer close(lines)
-		for scan := bufio.NewScanner(in); scan.Scan(); {
+		defer close(unread)
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, maxTalk)
+		for scan.Scan() {
 			select {
 			case lines <- scan.Text():
 			case <-p.gone:
 				return
 			}
 		}
+		unread <- scan.Err()
 	}()
 	for {
 		select {
@@ -46,6 +55,9 @@ func Talk(ctx context.Context, s Spec, gameName string, greet bool, in io.Reader
 					continue
 				}
 				p.quit(p.quitCommand(), e.times.quit)
+				if err := <-unread; err != nil {
+					return fmt.Errorf("reading the input: %w", err)
+				}
 				return ctx.Err()
 			}
 			if err := p.send(line); err != nil && !p.endedWell() {
