@@ -31,6 +31,10 @@ func load(settings interface{ Validate() error }) (unknown []string, err error) 
 	return nil, usagef("settings:\n%w", err)
 }
 
+func init() { // the other logs of the process read it whenever they write
+	zerolog.TimeFieldFormat = time.RFC3339Nano
+}
+
 // newLog returns a log of JSON lines with a valid level. It warns of the unknown
 // variables.
 func newLog(out io.Writer, level string, unknown ...string) zerolog.Logger {
@@ -38,7 +42,6 @@ func newLog(out io.Writer, level string, unknown ...string) zerolog.Logger {
 	if err != nil {
 		l = zerolog.InfoLevel // validated before; don't fail because of the log
 	}
-	zerolog.TimeFieldFormat = time.RFC3339Nano
 	log := zerolog.New(out).Level(l).With().Timestamp().Logger()
 	if len(unknown) > 0 {
 		log.Warn().Strs("variables", unknown).Msg("unknown settings ignored")

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"sparring/bot"
 	"sparring/configs"
@@ -76,5 +80,30 @@ func TestFaultsOfOneStart(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLogsBesideEachOther: a log may be opened while another one is written, which only the
+// race detector sees.
+func TestLogsBesideEachOther(t *testing.T) {
+	var texts [4]bytes.Buffer
+	var wg sync.WaitGroup
+	for i := range texts {
+		wg.Go(func() {
+			for range 10 {
+				log := newLog(&texts[i], "info")
+				log.Info().Msg("x")
+			}
+		})
+	}
+	wg.Wait()
+	for i := range texts {
+		var entry struct{ Time string }
+		if err := json.NewDecoder(&texts[i]).Decode(&entry); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := time.Parse(time.RFC3339Nano, entry.Time); err != nil {
+			t.Errorf("time %q, %v", entry.Time, err)
+		}
 	}
 }
