@@ -48,11 +48,8 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Pool.Ladder() {
 		return refuse(protocol.Malformed, "pool: the ladder's pools are reserved for the platform")
 	}
-	if _, e := livegame.Setup(m.Terms); e != nil {
+	if _, e := livegame.Acceptable(m.Terms); e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
-	}
-	if m.Rated && (!m.Usual() || !m.Clock.Traits().Limited) {
-		return refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
 	if m.Rated && !from.Player.Person() && a.ladder.choosesAnchor(m) {
 		return refuse(protocol.Denied, "rated: players of fixed rating play rated games with bots on the ladder alone")

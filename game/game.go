@@ -9,6 +9,7 @@ package game
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Move is one action of a seat: a move on the board or, under an opening
@@ -342,6 +343,16 @@ type Game struct {
 	// RulesFor names the rule set that a position text implies (its board
 	// size), the default for "". The error wraps ErrSyntax or ErrPosition.
 	RulesFor func(position string) (string, error)
+}
+
+// Handicapped reports whether the usual start position of a rule set is one of the game's
+// handicaps, as under a set that names one.
+func (g Game) Handicapped(r *Rules) bool {
+	if g.Handicaps == nil {
+		return false
+	}
+	usual, err := r.New("")
+	return err == nil && slices.ContainsFunc(g.Handicaps(r), func(h Handicap) bool { return h.Position == usual.String() })
 }
 
 // Handicap is a start position that helps the weaker player.

@@ -73,6 +73,22 @@ func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
 	return pos, nil
 }
 
+// Acceptable is Setup for the terms that a player asks for: a rated game is one of equals,
+// on a clock.
+func Acceptable(t protocol.Terms) (game.Position, *protocol.Error) {
+	pos, refused := Setup(t)
+	switch {
+	case refused != nil || !t.Rated:
+		return pos, refused
+	case !t.Usual() || !t.Clock.Traits().Limited:
+		return nil, protocol.Refuse(protocol.Malformed, "rated: want the usual start position and a clock")
+	}
+	if g, err := catalog.Game(t.Game); err == nil && g.Handicapped(pos.Rules()) {
+		return nil, protocol.Refuse(protocol.Malformed, "rated: want rules without a handicap")
+	}
+	return pos, nil
+}
+
 // moversOf returns who made each of the moves that led to a position.
 func moversOf(pos game.Position, moves []string) []game.Seat {
 	p, movers := pos.Clone(), make([]game.Seat, len(moves))

@@ -637,6 +637,38 @@ func TestSetupRefuses(t *testing.T) {
 	}
 }
 
+// A rated game is one of equals on a clock. Whoever may choose rules with a handicap and the
+// seat that it helps could win points for ever.
+func TestAcceptable(t *testing.T) {
+	for _, c := range []struct {
+		game, rules, position, clock string
+		rated                        bool
+		want                         protocol.Code // "": none
+	}{
+		{"xiangqi", "xiangqi/wxf", "", "60+1", true, ""},
+		{"xiangqi", "xiangqi/wxf+limit=100", "", "60+1", true, ""},
+		{"xiangqi", "xiangqi/wxf+handicap=horse", "", "60+1", true, protocol.Malformed},
+		{"xiangqi", "xiangqi/simple+limit=none+handicap=two-rooks", "", "60+1", true, protocol.Malformed},
+		{"xiangqi", "xiangqi/wxf+handicap=horse", "", "60+1", false, ""},
+		{"gomoku", "gomoku/renju-15+swap2", "", "60+1", true, ""},
+		{"gomoku", "gomoku/freestyle-15", "", "unlimited", true, protocol.Malformed},
+		{"gomoku", "gomoku/freestyle-15", "", "unlimited", false, ""},
+		{"amazons", "amazons/6x6", "", "60+1", true, ""},
+		{"amazons", "amazons/6x6", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 b", "60+1", true, protocol.Malformed},
+		{"amazons", "amazons/6x6", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 b", "60+1", false, ""},
+		{"amazons", "amazons/6x6", "not a board", "60+1", false, protocol.UnknownGame},
+	} {
+		_, e := Acceptable(protocol.Terms{Game: c.game, Rules: c.rules, Position: c.position, Clock: spec(t, c.clock), Rated: c.rated})
+		var got protocol.Code
+		if e != nil {
+			got = e.Code
+		}
+		if got != c.want {
+			t.Errorf("%+v: refused as %q", c, got)
+		}
+	}
+}
+
 // An end that could not be stored is told to nobody before it is.
 func TestEndIsHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -114,11 +114,8 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 	if r.Terms == nil {
 		return refused(protocol.Malformed, "terms: missing")
 	}
-	if _, e := livegame.Setup(*r.Terms); e != nil {
+	if _, e := livegame.Acceptable(*r.Terms); e != nil {
 		return refused(e.Code, e.Text)
-	}
-	if r.Terms.Rated && (!r.Terms.Usual() || !r.Terms.Clock.Traits().Limited) {
-		return refused(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
 	// A repetition through another gateway makes the same link.
 	now, token := time.Now().UTC(), t.secretID("invite "+string(t.ID)+" "+r.ID)

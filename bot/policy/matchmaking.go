@@ -37,8 +37,10 @@ func (m Matchmaking) Validate(at string) (errs []error) {
 		errs = append(errs, fmt.Errorf("%sCLOCK: %v: a rated game has a clock; want one, or %sRATED=false", at, m.Clock, at))
 	}
 	if m.Rules != "" {
-		if _, err := catalog.Rules(m.Rules); err != nil {
+		if rules, err := catalog.Rules(m.Rules); err != nil {
 			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
+		} else if g, err := catalog.Game(rules.Game); err == nil && m.On && m.Rated && g.Handicapped(rules) {
+			errs = append(errs, fmt.Errorf("%sRULES: %s: no rated game has a handicap; want other rules, or %sRATED=false", at, rules.Name, at))
 		}
 	}
 	if m.Interval <= 0 {
