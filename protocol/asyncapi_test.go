@@ -400,6 +400,28 @@ func TestAsyncAPIExamples(t *testing.T) {
 	}
 }
 
+// Every request may be refused by an answer that has nothing but the refusal: what can't be
+// read is refused before anybody knows what it asks for.
+func TestAsyncAPIRefusals(t *testing.T) {
+	doc, whole := readDocument(t)
+	valid := validator(t, doc, whole)
+	refusal := encode(t, protocol.Answer{Header: protocol.Header{V: protocol.Version}, Code: protocol.Malformed,
+		Error: protocol.Refuse(protocol.Malformed, "slots: want 0 to 10000"), ServerTime: time.Date(2026, 11, 21, 4, 0, 0, 5e8, time.UTC)})
+	sent := 0
+	for name, op := range doc.Operations {
+		if op.Action != "send" || op.Reply == nil {
+			continue
+		}
+		sent++
+		if !slices.ContainsFunc(op.Reply.Messages, func(m ref) bool { return valid(m.name(), refusal) == nil }) {
+			t.Errorf("operation %s: no reply is %s", name, refusal)
+		}
+	}
+	if sent == 0 {
+		t.Error("no operation sends a request")
+	}
+}
+
 // words has a valid value of every type with a fixed set of values.
 var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.Kind](): string(protocol.Bot), reflect.TypeFor[protocol.Code](): string(protocol.Accepted),
