@@ -120,6 +120,7 @@ func describe(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var stamp *time.ParseError
+	var timing *clock.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("invalid JSON at byte %d", syntax.Offset)
@@ -128,8 +129,8 @@ func describe(err error) string {
 		return fmt.Sprintf("%.64s: unexpected %s", fieldName(kind.Field), got)
 	case errors.As(err, &stamp):
 		return "a time is not in RFC 3339 format"
-	case errors.Is(err, clock.ErrSyntax):
-		return "clock: want " + clock.Forms()
+	case errors.As(err, &timing):
+		return "clock: " + timing.Why + "; want " + clock.Forms()
 	}
 	return "a field has an invalid value (a seat is first or second)"
 }

@@ -66,9 +66,20 @@ type Spec struct {
 	Period    time.Duration // ByoYomi and PerMove
 }
 
-// ErrSyntax is wrapped by the errors of Parse, which say what is wrong with
-// the text.
+// ErrSyntax is wrapped by the errors of Parse.
 var ErrSyntax = errors.New("clock")
+
+// SyntaxError is the error of Parse. It wraps ErrSyntax.
+type SyntaxError struct {
+	Text string // as it was given
+	Why  string // what is wrong with it, without quoting it
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%v %.40q: %s (want %s)", ErrSyntax, e.Text, e.Why, Forms())
+}
+
+func (e *SyntaxError) Unwrap() error { return ErrSyntax }
 
 // Longest is the longest time a Spec may name: two weeks, in any of its fields.
 const Longest = 14 * 24 * time.Hour
@@ -85,7 +96,7 @@ const MaxPeriods = 100
 //	unlimited  no limit
 func Parse(text string) (Spec, error) {
 	bad := func(why string) (Spec, error) {
-		return Spec{}, fmt.Errorf("%w %.40q: %s (want %s)", ErrSyntax, text, why, Forms())
+		return Spec{}, &SyntaxError{Text: text, Why: why}
 	}
 	if text == examples[Unlimited] {
 		return Spec{}, nil
