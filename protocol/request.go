@@ -119,7 +119,9 @@ func (s *Server) refuse(r request, e *Error) {
 
 // readableID returns the id of a request, or "" if it can't be read.
 func readableID(data []byte, lim Limits) string {
-	var h Header
+	var h struct { // without the version, which may be what can't be read
+		ID string `json:"id"`
+	}
 	if bounded(data, lim) != nil || json.Unmarshal(data, &h) != nil || !isID(h.ID) {
 		return ""
 	}

@@ -51,18 +51,22 @@ func TestBadRequests(t *testing.T) {
 	for _, c := range []struct {
 		subject, data string
 		code          protocol.Code
+		id            string // of the answer: that of the request, if it can be read
 	}{
-		{move, "", protocol.Malformed},
-		{move, "hello?", protocol.Malformed},
-		{move, strings.Repeat(" ", 17<<10), protocol.TooLarge},
-		{move, strings.Repeat("[", 100), protocol.TooLarge},
-		{move, `{"v":9}`, protocol.BadVersion},
-		{move, strings.Replace(sound["move"], `"ply":0`, `"ply":-7`, 1), protocol.Malformed},
-		{w.subjects.Act("alice", "g1", "castle"), sound["move"], protocol.UnknownVerb},
+		{move, "", protocol.Malformed, ""},
+		{move, "hello?", protocol.Malformed, ""},
+		{move, strings.Repeat(" ", 17<<10), protocol.TooLarge, ""},
+		{move, strings.Repeat("[", 100), protocol.TooLarge, ""},
+		{move, `{"v":9}`, protocol.BadVersion, ""},
+		{move, `{"v":9,"id":"r2"}`, protocol.BadVersion, "r2"},
+		{move, `{"v":"1","id":"r3"}`, protocol.Malformed, "r3"},
+		{move, `{"id":"r4","v":1.0}`, protocol.Malformed, "r4"},
+		{move, strings.Replace(sound["move"], `"ply":0`, `"ply":-7`, 1), protocol.Malformed, "r1"},
+		{w.subjects.Act("alice", "g1", "castle"), sound["move"], protocol.UnknownVerb, "r1"},
 	} {
 		ans := w.ask(alice, c.subject, []byte(c.data))
-		if ans.Code != c.code || ans.Error == nil || ans.Error.Code != c.code || ans.Error.Text == "" || ans.ServerTime.IsZero() {
-			t.Errorf("%.40q on %s: %+v, want %s", c.data, c.subject, ans, c.code)
+		if ans.ID != c.id || ans.Code != c.code || ans.Error == nil || ans.Error.Code != c.code || ans.Error.Text == "" || ans.ServerTime.IsZero() {
+			t.Errorf("%.40q on %s: %+v, want %s of %q", c.data, c.subject, ans, c.code, c.id)
 		}
 	}
 	if n := reached.Load(); n != 0 {
