@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -126,6 +127,9 @@ func describe(err error) string {
 		return fmt.Sprintf("invalid JSON at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
 		got, _, _ := strings.Cut(kind.Value, " ") // of "number 17", without the sender's number
+		if within, whole := wholeNumbers[kind.Type.Kind()]; whole && got == "number" {
+			return fmt.Sprintf("%.64s: want a whole number %s, without fraction or exponent", fieldName(kind.Field), within)
+		}
 		return fmt.Sprintf("%.64s: unexpected %s", fieldName(kind.Field), got)
 	case errors.As(err, &stamp):
 		return "a time is not in RFC 3339 format"
@@ -134,6 +138,9 @@ func describe(err error) string {
 	}
 	return "a field has an invalid value (a seat is first or second)"
 }
+
+// wholeNumbers says which whole numbers the fields of a type can have.
+var wholeNumbers = map[reflect.Kind]string{reflect.Int: "below 2^63", reflect.Int64: "below 2^63", reflect.Uint64: "from 0, below 2^64"}
 
 // fieldName returns the name that a field has in messages. The path of package json
 // contains the names of embedded Go types.
