@@ -48,9 +48,12 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Pool.Ladder() {
 		return refuse(protocol.Malformed, "pool: the ladder's pools are reserved for the platform")
 	}
-	if _, e := livegame.Acceptable(m.Terms); e != nil {
+	start, e := livegame.Acceptable(m.Terms)
+	if e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
 	}
+	// Whoever plays the game reads them in the notation of all other moves.
+	_, m.Moves = game.History(start)
 	if m.Rated && !from.Player.Person() && a.ladder.choosesAnchor(m) {
 		return refuse(protocol.Denied, "rated: players of fixed rating play rated games with bots on the ladder alone")
 	}

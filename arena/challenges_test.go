@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,24 @@ func TestChallengeIsCountedOnce(t *testing.T) {
 	}
 	if n := a.metrics.totals()["challenges_total"]; n != 1 {
 		t.Errorf("%d challenges counted, want 1", n)
+	}
+}
+
+// Moves that were played before a game are read in any notation of the game. Its states, like
+// its log, have them in the usual one, in which all other moves are.
+func TestMovesBeforeTheGame(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	runArena(t, srv, steady())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	ann.set(func(p *player) { p.play = nil })
+	bob.set(func(p *player) { p.play = nil })
+	terms := small(t, "60")
+	terms.Moves = []string{"B1-B4-B5", "e6e3(e2)"}
+	st := bob.until(ann.challenge("bob", terms, game.First), "the start", plies(2))
+	want := []string{"b1b4/b5", "e6e3/e2"}
+	if !slices.Equal(st.Moves, want) || !slices.Equal(st.Terms.Moves, want) || st.Turn != game.First {
+		t.Errorf("begins with %q of %q, %s to act; want %q", st.Moves, st.Terms.Moves, st.Turn, want)
 	}
 }
 
