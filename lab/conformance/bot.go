@@ -204,20 +204,20 @@ func (r *botRig) present(ctx context.Context) error {
 	ctx, cancel := within(ctx, recovery)
 	defer cancel()
 	since := time.Now()
-	free, games := 0, 0
+	heard, free, games := false, 0, 0
 	err := r.Wait(ctx, "the bot with free slots", func() bool {
 		q := r.Peer(r.cfg.Player)
 		if q == nil || !q.Known || q.LastBeat.Before(since) {
 			return false
 		}
-		free, games = q.Alive.Free, len(q.Alive.Games)
+		heard, free, games = true, q.Alive.Free, len(q.Alive.Games)
 		return free >= max(r.free, 1) && games == 0
 	})
 	switch {
 	case err == nil:
 		r.free = free
 		return nil
-	case free == 0 && games == 0:
+	case !heard:
 		return r.cfg.Program.withExit(broken("no heartbeats came for %v", recovery))
 	}
 	return broken("%v later %d of %d slots are free, %d games are listed", recovery, free, max(r.free, 1), games)

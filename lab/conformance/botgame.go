@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,10 +44,15 @@ func botHeartbeats(ctx context.Context, r *botRig) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	named := false
+	r.SetHooks(scripted.Hooks{Alive: func(_ protocol.From, m protocol.Alive, _ *protocol.AliveAnswer) {
+		named = named || slices.Contains(m.Games, g.Game)
+	}})
 	r.Do(func() { r.Peer(r.cfg.Player).LongGap = 0 })
 	if _, err := r.reaches(ctx, g, enough); err != nil {
 		return "", err
 	}
+	r.Do(func() { g.Think = r.eased(longest) }) // so that the game does not end before a heartbeat
 	if err := sleep(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
@@ -58,6 +64,11 @@ func botHeartbeats(ctx context.Context, r *botRig) (string, error) {
 	})
 	if gap > r.eased(longest) {
 		return "", broken("%v without a heartbeat", gap.Round(time.Millisecond))
+	}
+	soon, cancel := within(ctx, r.eased(longest))
+	defer cancel()
+	if err := r.Wait(soon, "a heartbeat that names the game", func() bool { return named || g.Status == protocol.Finished }); err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d heartbeats so far, the longest gap %v", beats, gap.Round(time.Millisecond)), nil
 }

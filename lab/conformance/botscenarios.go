@@ -16,7 +16,7 @@ import (
 // come last.
 var botScenarios = []scenario[*botRig]{
 	{"game", "play a whole game: legal moves, their keys, nothing after the end", "The game", nil, botGame},
-	{"heartbeats", "send a heartbeat at least every 1.5 s while it plays", "Epochs and handover", nil, botHeartbeats},
+	{"heartbeats", "send a heartbeat that names its games at least every 1.5 s while it plays", "Epochs and handover", nil, botHeartbeats},
 	{"unknown-fields", "ignore fields that it does not know", "Messages", nil, botUnknownFields},
 	{"drop", "ask again when states are lost, and play on", "The game", nil, botDrop},
 	{"duplicate", "move once, although each state comes twice", "Messages; moves played twice (lichess-bot #869)", nil, botDuplicate},

@@ -235,6 +235,37 @@ func TestBrokenBots(t *testing.T) {
 	}
 }
 
+// What heartbeats say counts, too. A bot that reports no free slot is there, and none that
+// was not heard.
+func TestBrokenHeartbeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		alive   protocol.Alive
+		verdict conformance.Verdict
+		want    string
+	}{
+		"without the games": {protocol.Alive{Free: 1}, conformance.Fail, "a heartbeat that names the game"},
+		"without a slot":    {protocol.Alive{}, conformance.NotTried, "0 of 1 slots are free"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			p := newScripted(t, b, b.connect(b.proxied()), func(cfg *scripted.PlayerConfig) { cfg.Silent = true })
+			go func() {
+				p.SayHello(t.Context())
+				p.Start(t.Context())
+				for t.Context().Err() == nil {
+					p.Alive(t.Context(), c.alive)
+					time.Sleep(100 * time.Millisecond)
+				}
+			}()
+			rep := checkBot(t, b, conformance.Options{Only: []string{"heartbeats"}, Limit: brokenLimit}, func(cfg *conformance.BotConfig) { cfg.Ease = 1 })
+			if len(rep.Results) != 1 || rep.Results[0].Verdict != c.verdict || !strings.Contains(rep.Results[0].Seen, c.want) {
+				t.Errorf("%+v, want %q with %q", rep.Results, c.verdict, c.want)
+			}
+		})
+	}
+}
+
 // sleepy thinks for most of the clock, which it takes as new.
 func sleepy(*bench, **scripted.Player) scripted.PlayerHooks {
 	return scripted.PlayerHooks{Move: func(_ *scripted.Seat, st protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest)) {
