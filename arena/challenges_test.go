@@ -40,6 +40,26 @@ func TestChallengeIsCountedOnce(t *testing.T) {
 	}
 }
 
+// A request in the game that a challenge did not become is refused at once: it has no referee
+// that could answer, however lately the challenge was closed.
+func TestActionAfterWithdrawal(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann")
+	cfg := steady()
+	cfg.Linger = time.Hour
+	runArena(t, srv, cfg)
+	ann := join(t, srv, "ann", "a1")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g := ann.challenge("nobody", small(t, "60"), game.First)
+	if _, err := ann.Withdraw(ctx, g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ann.Chat(ctx, g, 1, "hello?"); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
+		t.Errorf("after the withdrawal: %v, want %s", err, protocol.Over)
+	}
+}
+
 // Moves that were played before a game are read in any notation of the game. Its states, like
 // its log, have them in the usual one, in which all other moves are.
 func TestMovesBeforeTheGame(t *testing.T) {

@@ -47,7 +47,12 @@ type gameEntry struct {
 // isFinal reports whether nothing follows this entry in its log: the record is
 // stored, or the challenge never became a game.
 func isFinal(last protocol.Event) bool {
-	return last.Kind == protocol.EventRecorded || (last.Kind == protocol.EventEnd && last.Index == 1)
+	return last.Kind == protocol.EventRecorded || neverBegan(last)
+}
+
+// neverBegan reports whether the challenge never became a game.
+func neverBegan(last protocol.Event) bool {
+	return last.Kind == protocol.EventEnd && last.Index == 1
 }
 
 func newGameIndex(subjects protocol.Subjects, keep time.Duration, log zerolog.Logger, corrupt func()) *gameIndex {
@@ -236,13 +241,13 @@ func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	return e, ok
 }
 
-// seated reports whether a game is remembered, and whether a player has a seat in
-// it. It is called for every action of every player.
+// seated reports whether a game is remembered that has, or had, a referee, and whether a
+// player has a seat in it. It is called for every action of every player.
 func (x *gameIndex) seated(g protocol.GameID, player protocol.PlayerID) (known, seated bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.games[g]
-	if p == nil || p.last.Kind == "" {
+	if p == nil || p.last.Kind == "" || neverBegan(p.last) {
 		return false, false
 	}
 	return true, p.last.Holders[0].Player == player || p.last.Holders[1].Player == player
