@@ -266,6 +266,22 @@ func TestBrokenHeartbeats(t *testing.T) {
 	}
 }
 
+// What a scenario saw does not hide what may have caused it: a message of the bot that was
+// malformed.
+func TestMalformedMoveIsNamed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := newScripted(t, b, b.connect(b.proxied()))
+	p.SetHooks(scripted.PlayerHooks{Move: func(_ *scripted.Seat, _ protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest)) {
+		m.Key = "none"
+		send(m)
+	}})
+	go p.Start(t.Context())
+	rep := checkBot(t, b, conformance.Options{Only: []string{"unknown-fields"}, Limit: 3 * time.Second}, func(cfg *conformance.BotConfig) { cfg.Ease = 1 })
+	foundOut(t, rep, "unknown-fields", "by \"resign\"")
+	foundOut(t, rep, "unknown-fields", "key: want 16 hex digits")
+}
+
 // sleepy thinks for most of the clock, which it takes as new.
 func sleepy(*bench, **scripted.Player) scripted.PlayerHooks {
 	return scripted.PlayerHooks{Move: func(_ *scripted.Seat, st protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest)) {

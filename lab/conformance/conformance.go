@@ -200,6 +200,8 @@ func runOne[R rig](ctx context.Context, r R, s scenario[R], limit time.Duration,
 	switch {
 	case errors.Is(err, errNotTried):
 		return NotTried, err.Error()[len(errNotTried.Error())+2:]
+	case err != nil && beside != nil: // often the reason, as a message that was malformed
+		return Fail, fmt.Sprintf("%v; beside that: %v", err, beside)
 	case err != nil:
 		return Fail, err.Error()
 	case beside != nil:
