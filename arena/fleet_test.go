@@ -3,11 +3,13 @@ package arena
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -152,6 +154,43 @@ func TestArenaReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	gametest.Eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
+}
+
+// A player has room for so many instances that are there, and the hello of one more is
+// refused. Those that are gone take no room, however fast they followed each other.
+func TestTooManyInstances(t *testing.T) {
+	t.Parallel()
+	a, err := New(t.Context(), arenatest.Connect(t, arenatest.StartServer(t, "").Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.presence = newPresence(time.Second)
+	start := time.Now()
+	hello := func(i int, after time.Duration) protocol.Code {
+		id := protocol.InstanceID(fmt.Sprintf("i%d", i))
+		ans := a.hello(protocol.From{Player: "ann", Arrived: start.Add(after)}, protocol.Hello{Header: protocol.Header{ID: "h-" + string(id)}, Instance: id, Kind: protocol.Bot})
+		if ans.Error != nil {
+			return ans.Error.Code
+		}
+		return protocol.Accepted
+	}
+	for i := range maxInstances {
+		if code := hello(i, time.Duration(i)); code != protocol.Accepted {
+			t.Fatalf("instance %d: %s", i, code)
+		}
+	}
+	if code := hello(maxInstances, 900*time.Millisecond); code != protocol.CodeBusy {
+		t.Errorf("one too many: %s, want %s", code, protocol.CodeBusy)
+	}
+	if code := hello(0, 900*time.Millisecond); code != protocol.Accepted {
+		t.Errorf("one that is known: %s", code)
+	}
+	if code := hello(maxInstances, 1100*time.Millisecond); code != protocol.Accepted || !a.presence.known("ann", "i64") {
+		t.Errorf("when the others were gone: %s", code)
+	}
+	if !a.presence.known("ann", "i0") {
+		t.Error("an instance that was there is forgotten")
+	}
 }
 
 // Silent processes of the fleet are remembered for an hour, others for a minute, and

@@ -13,7 +13,9 @@ func refusal(c protocol.Code, format string, args ...any) protocol.Answer {
 }
 
 func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
-	a.presence.hello(from, m) // it may not have been observed yet
+	if !a.presence.hello(from, m) { // it may not have been observed yet
+		return protocol.HelloAnswer{Answer: refusal(protocol.CodeBusy, "%d other instances of this player are there", maxInstances)}
+	}
 	return protocol.HelloAnswer{
 		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
 		Waiting: a.waiting.list(from.Player, from.Arrived), Others: a.presence.others(from.Player, m.Instance, from.Arrived),

@@ -66,15 +66,16 @@ const (
 	forgetFleetAfter = time.Hour
 )
 
-// makeRoomIn forgets the instance that has been silent longest, if that is long enough.
-func makeRoomIn(all map[protocol.InstanceID]*instance, now time.Time) bool {
+// makeRoomIn forgets the instance that has been silent longest, unless it may still be there:
+// a process that is started again and again must not wait for those that it was.
+func (p *presence) makeRoomIn(all map[protocol.InstanceID]*instance, now time.Time) bool {
 	var oldest protocol.InstanceID
 	for id, in := range all {
 		if oldest == "" || in.seen.Before(all[oldest].seen) {
 			oldest = id
 		}
 	}
-	if now.Sub(all[oldest].seen) <= forgetAfter {
+	if now.Sub(all[oldest].seen) < p.lostAfter {
 		return false
 	}
 	delete(all, oldest)
@@ -95,7 +96,7 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	}
 	in := all[id]
 	if in == nil {
-		if len(all) >= maxInstances && !makeRoomIn(all, now) {
+		if len(all) >= maxInstances && !p.makeRoomIn(all, now) {
 			return nil
 		}
 		in = &instance{since: now}
@@ -105,18 +106,23 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	return in
 }
 
-func (p *presence) hello(from protocol.From, m protocol.Hello) {
+// hello notes the hello of an instance. It reports false if the player has too many others.
+func (p *presence) hello(from protocol.From, m protocol.Hello) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in := p.of(from.Player, m.Instance, from.Arrived)
-	if in == nil || in.hello != nil && in.hello.ID == m.ID {
-		return // too many, or a repetition, which must not undo what the instance said since
+	if in == nil {
+		return false
+	}
+	if in.hello != nil && in.hello.ID == m.ID {
+		return true // a repetition, which must not undo what the instance said since
 	}
 	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, false, nil
 	in.free = freeSlots{m.Slots, m.Slots}
 	in.pool = in.free
 	close(p.greeted)
 	p.greeted = make(chan struct{})
+	return true
 }
 
 // await waits until the instance has said hello; false when ctx ends first.
