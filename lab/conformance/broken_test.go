@@ -13,7 +13,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/arena"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/scripted"
 	"sparring/protocol"
@@ -536,8 +538,11 @@ func TestBrokenPlatforms(t *testing.T) {
 				}
 			}}
 		}, want: "seat was lost"},
-		"no-start":  {want: "first_move_by"},
-		"abandoned": {want: "waited in vain"},
+		"no-start": {want: "first_move_by"},
+		"abandoned": {hooks: tell(func(_ *scripted.Platform, _ *scripted.Game, st protocol.State, send func(protocol.State)) {
+			st.ForfeitMS = 3000 // it says so, and keeps the game all the same
+			send(st)
+		}), want: "waited in vain"},
 		"full-disk": {hooks: func(p *scripted.Platform) scripted.Hooks {
 			return scripted.Hooks{Answer: func(g *scripted.Game, _ protocol.GameRequest, _ *protocol.ActAnswer) {
 				if len(g.Moves) > 4 {
@@ -573,6 +578,37 @@ func TestBrokenPlatforms(t *testing.T) {
 			at.Disk = noDisk{}
 			foundOut(t, checkPlatform(t, at, conformance.Options{Only: []string{scenario}, Limit: brokenLimit, Slow: true}), scenario, c.want)
 		})
+	}
+}
+
+// Our own platform ends a game whose seat stays vacant: the scenario takes care that it does.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	at := ourArena(t, func(c *arena.Config) { c.Policy.AbandonAfter = 2 * time.Second })
+	rep := checkPlatform(t, at, conformance.Options{Only: []string{"abandoned"}, Limit: 40 * time.Second, Slow: true})
+	if len(rep.Results) != 1 || rep.Results[0].Verdict != conformance.Pass {
+		t.Errorf("%+v, want it passed", rep.Results)
+	}
+}
+
+// A platform that says how long a seat may be vacant is not blamed for taking so long.
+func TestAbandonedLater(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	startPlatform(t, b, scriptedConfig(), func(*scripted.Platform) scripted.Hooks {
+		return scripted.Hooks{Tell: func(_ *scripted.Game, st protocol.State, send func(protocol.State)) {
+			st.ForfeitMS = time.Hour.Milliseconds()
+			if speed := st.Terms.Clock.Speed(); speed != clock.Bullet && speed != clock.Blitz {
+				t.Errorf("played with the clock %v, in which more time is usual", st.Terms.Clock)
+			}
+			send(st)
+		}}
+	})
+	at := b.foreignConfig()
+	at.Ease = 1
+	rep := checkPlatform(t, at, conformance.Options{Only: []string{"abandoned"}, Limit: brokenLimit, Slow: true})
+	if len(rep.Results) != 1 || rep.Results[0].Verdict != conformance.NotTried || !strings.Contains(rep.Results[0].Seen, "forfeit_ms") {
+		t.Errorf("%+v, want it not tried for forfeit_ms", rep.Results)
 	}
 }
 

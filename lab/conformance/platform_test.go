@@ -76,7 +76,7 @@ func arenaConfig() arena.Config {
 }
 
 // ourArena runs our own platform.
-func ourArena(t testing.TB) conformance.PlatformConfig {
+func ourArena(t testing.TB, change ...func(*arena.Config)) conformance.PlatformConfig {
 	t.Helper()
 	cfg, at := arenaServer(t)
 	nc, err := protocol.Connect(at)
@@ -84,7 +84,11 @@ func ourArena(t testing.TB) conformance.PlatformConfig {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
-	a, err := arena.New(t.Context(), nc, arenaConfig(), zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel))
+	settings := arenaConfig()
+	for _, f := range change {
+		f(&settings)
+	}
+	a, err := arena.New(t.Context(), nc, settings, zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,11 +129,17 @@ func platformNoStart(ctx context.Context, r *platformRig) (string, error) {
 }
 
 func platformAbandoned(ctx context.Context, r *platformRig) (string, error) {
-	m, err := r.meetAt(ctx, 4, r.timed("600"))
+	// In slower games a seat may be vacant for longer than a scenario lasts.
+	m, err := r.meetAt(ctx, 4, r.timed("300"))
 	if err != nil {
 		return "", err
 	}
+	forfeit := time.Duration(m.state(m.ann).ForfeitMS) * time.Millisecond
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < forfeit {
+		return "", notTried("a seat may be vacant for %v, by forfeit_ms", forfeit)
+	}
 	m.bob.Close()
+	m.bob.Conn().Close() // else it would take each offer of the seat
 	st, err := m.ann.Until(ctx, m.id, "the end", finished)
 	if err != nil {
 		return "", broken("%v", err)
