@@ -126,6 +126,28 @@ func TestHardLimitEnds(t *testing.T) {
 	})
 }
 
+// A process may be stalled, or wait for a core, until the time of a move is over. The first
+// move in order would be a capture: of a protected horse by a cannon, at the start of Xiangqi.
+func TestSearchThatStartsLate(t *testing.T) {
+	eachSearch(t, func(t *testing.T, by, name string) {
+		p := start(t, name)
+		if _, err := game.PlayText(p, p.Format(p.Legal(nil)[0])); err != nil { // an empty board of Gomoku needs no search
+			t.Fatal(err)
+		}
+		run, err := newGameBy(t, name, by, GameOptions{}).Search(p, search.Limits{Hard: time.Millisecond, From: time.Now().Add(-time.Minute)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run.Wait()
+		if r.Nodes == 0 {
+			t.Errorf("%s without a search", p.Format(r.Move))
+		}
+		if name == "xiangqi" && r.Depth == 0 {
+			t.Errorf("%s after %d nodes, not all moves compared", p.Format(r.Move), r.Nodes)
+		}
+	})
+}
+
 // TestKernelAgainstMinimax compares the kernel with minimax on the real games, in
 // positions reached by random moves.
 func TestKernelAgainstMinimax(t *testing.T) {

@@ -16,9 +16,10 @@ type Limits struct {
 	Nodes uint64 // at most this many, including those of pondering; 0 is no limit
 	Mate  int    // end with a win in at most this many moves of the side to move; 0 is no limit
 
-	// Hard ends the search at any point, that long after From, which is by
-	// default the time of the call of Start or PonderHit. Soft ends it between
-	// two root moves and also counts the time spent pondering. 0 is no limit.
+	// Hard ends the search at any point but in its first few hundred nodes, that
+	// long after From, which is by default the time of the call of Start or
+	// PonderHit. Soft ends it between two root moves and also counts the time
+	// spent pondering. 0 is no limit.
 	Soft, Hard time.Duration
 	From       time.Time
 	// SoftScale is the factor for Soft during the search; nil is 1.

@@ -250,7 +250,9 @@ func (s *Search) running() bool {
 			return false
 		}
 	}
-	if l := s.limits.Load(); l.Hard > 0 && time.Since(l.From) >= l.Hard {
+	// However late it begins, a search has its first nodes. Without any it would play the
+	// first move in order, which may be a capture that loses a piece.
+	if l := s.limits.Load(); l.Hard > 0 && time.Since(l.From) >= l.Hard && s.Nodes() >= pollEvery {
 		s.End()
 	}
 	return !s.stopped.Load()

@@ -183,7 +183,7 @@ func (c *conformance) overRoot(t *testing.T) {
 	}
 }
 
-// A search that has no time still gives a move.
+// A search that has no time still gives a move, and not just any: it looks at some.
 func (c *conformance) stoppedAtOnce(t *testing.T) {
 	g := Deep()
 	for _, l := range []search.Limits{{Hard: time.Nanosecond}, {Hard: time.Second, From: time.Now().Add(-time.Hour)}, {Wait: true}} {
@@ -191,8 +191,12 @@ func (c *conformance) stoppedAtOnce(t *testing.T) {
 		if l.Wait {
 			s.Stop()
 		}
-		if r := s.Wait(); r.Move == game.NoMove || len(r.PV) == 0 {
+		r := s.Wait()
+		if r.Move == game.NoMove || len(r.PV) == 0 {
 			t.Errorf("%+v: no move: %+v", l, r)
+		}
+		if !l.Wait && r.Nodes < 2 {
+			t.Errorf("%+v: %d nodes: the first move in order", l, r.Nodes)
 		}
 	}
 }
