@@ -222,12 +222,9 @@ func (a *analyst) search(ctx context.Context, g engine.Game, w *analysis, consid
 	r := engine.Request{Game: g, Position: w.pos, Analysis: engine.Review, Limits: search.Limits{
 		Nodes: uint64(t.AnalysisRequest.Nodes), MultiPV: max(t.AnalysisRequest.Lines, 1), Moves: consider, Threads: 1, NoBook: true,
 		Hard: time.Duration(t.TimeMS) * time.Millisecond, // also ends the search of what is decided
-	}}
+	}, Watch: w.lines.Watch}
 	if t.Purpose == protocol.ForHint {
 		r.Analysis = engine.Hint
-	}
-	if !opening.Running(w.pos) {
-		r.Watch = w.lines.Watch
 	}
 	s, err := a.bot.deps.Pool.Start(r)
 	if err != nil {

@@ -74,7 +74,9 @@ type Request struct {
 	// Analysis makes it a search outside of any game. It gives its core to a search
 	// for a move at once, and no limit ends it while it waits: the caller stops it.
 	Analysis Analysis
-	Watch    func(search.Info) // as the report of Game.Search
+	// Watch is as the report of Game.Search. It is not called in an opening procedure,
+	// whose choices are made by searches of other positions.
+	Watch func(search.Info)
 }
 
 // Analysis is the kind of a search outside of any game.
@@ -247,7 +249,7 @@ func (s *Search) work() {
 	limits, ranked := s.limits, s.rank
 	p.mu.Unlock()
 	if !opening.Running(s.position) {
-		s.result, s.err = s.search(s.position, limits, ranked)
+		s.result, s.err = s.search(s.position, limits, ranked, s.watch)
 		return
 	}
 	var found search.Result
@@ -257,7 +259,7 @@ func (s *Search) work() {
 		ours.Moves, ours.MultiPV = l.Moves, l.MultiPV
 		ours.NoBook = true // scores are compared, which a book does not have
 		var err error
-		found, err = s.search(pos, ours, ranked)
+		found, err = s.search(pos, ours, ranked, nil)
 		incidents = append(incidents, found.Incidents...)
 		return found, err
 	}
@@ -272,8 +274,8 @@ func (s *Search) work() {
 }
 
 // search searches a position to the end. The limits are those of the given rank.
-func (s *Search) search(pos game.Position, limits search.Limits, ranked rank) (search.Result, error) {
-	run, err := s.game.Search(pos, limits, s.watch)
+func (s *Search) search(pos game.Position, limits search.Limits, ranked rank, watch func(search.Info)) (search.Result, error) {
+	run, err := s.game.Search(pos, limits, watch)
 	if err != nil {
 		return search.Result{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -63,18 +64,20 @@ func play(t *testing.T, pool *Pool, pos game.Position, plies int) {
 }
 
 // TestChoicesAreDrawnFromTheSeed checks that the same seed gives the same choices,
-// and that a choice is reported without the depth and score of other positions.
+// and that the depth, score and lines of other positions are not reported, nor in the
+// result of a choice.
 func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
 	pool := NewPool(1)
 	defer pool.Close()
-	opening := func(seed uint64) (moves []game.Move) {
+	choices := func(seed uint64) (moves []game.Move) {
 		pos, err := catalog.Setup("gomoku", "gomoku/freestyle-15+swap2", "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := newGame(t, "gomoku", GameOptions{Seed: seed})
-		for range 2 {
-			run, err := pool.Start(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300}})
+		for opening.Running(pos) {
+			run, err := pool.Start(Request{Game: g, Position: pos, Limits: search.Limits{Nodes: 300},
+				Watch: func(i search.Info) { t.Errorf("%s: reported %+v", pos, i) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,12 +92,12 @@ func TestChoicesAreDrawnFromTheSeed(t *testing.T) {
 		}
 		return moves
 	}
-	first, others := opening(1), 0
-	if again := opening(1); !slices.Equal(first, again) {
+	first, others := choices(1), 0
+	if again := choices(1); !slices.Equal(first, again) {
 		t.Errorf("the same seed gave %v and %v", first, again)
 	}
 	for seed := range uint64(8) {
-		if !slices.Equal(first, opening(seed)) {
+		if !slices.Equal(first, choices(seed)) {
 			others++
 		}
 	}

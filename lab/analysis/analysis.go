@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"sparring/engine"
-	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/pipe/playerspec"
@@ -140,17 +139,13 @@ func (s *Session) Search(ctx context.Context, p game.Position, moves []game.Move
 	var searching *engine.Search
 	started := make(chan struct{})
 	var settled atomic.Bool
-	r := engine.Request{Game: s.game, Position: p, Limits: l}
-	if !opening.Running(p) {
-		r.Watch = func(i search.Info) {
-			lines.Watch(i)
-			if enough(lines.Complete(), l.Mate) && !settled.Swap(true) {
-				<-started
-				searching.Stop()
-			}
+	searching, err := a.pool.Start(engine.Request{Game: s.game, Position: p, Limits: l, Watch: func(i search.Info) {
+		lines.Watch(i)
+		if enough(lines.Complete(), l.Mate) && !settled.Swap(true) {
+			<-started
+			searching.Stop()
 		}
-	}
-	searching, err := a.pool.Start(r)
+	}})
 	if err != nil {
 		return Found{}, err
 	}
