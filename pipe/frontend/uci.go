@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -289,11 +290,16 @@ func (u *uciHandler) answer(r search.Result, err error) {
 		u.s.say(uci.BestMove{Move: uci.NoMoves[0]})
 		return
 	}
-	if !u.reported { // GUIs expect a line before the move
+	switch { // GUIs expect a line before the move
+	case u.reported:
+		u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
+	case opening.Running(u.s.pos):
+		// A choice has no score, and a runner would resign on a low one.
+		u.s.say(uci.Info{Depth: 1, Line: 1, Nodes: r.Nodes, Time: r.Time, PV: u.theirs(r.PV)})
+	default:
 		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
 			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 	}
-	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]
