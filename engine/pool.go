@@ -266,7 +266,7 @@ func (s *Search) work() {
 	// Depth, score and line are about the outcomes of a choice, not about the
 	// position in which it is made, and are left out.
 	s.result = search.Result{Source: search.FromSearch}
-	s.result.Move, s.err = opening.Choose(s.position, find, rand.New(rand.NewPCG(s.game.Options().Seed, uint64(s.position.Ply()))))
+	s.result.Move, s.err = opening.Choose(s.position, limits.Moves, find, rand.New(rand.NewPCG(s.game.Options().Seed, uint64(s.position.Ply()))))
 	s.result.Nodes, s.result.Time, s.result.Incidents = found.Nodes, found.Time, incidents
 	if s.result.Move != game.NoMove {
 		s.result.PV = []game.Move{s.result.Move}

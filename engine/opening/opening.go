@@ -52,16 +52,19 @@ func Plain(p game.Position) game.Position {
 	return p.(*gomoku.Position).Plain()
 }
 
-// Choose returns the choice of the seat to act. It calls find at most once. The
-// error is ErrNoChoice, game.ErrOver or that of find. The first two stones of a
-// game are random.
-func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
+// Choose returns the choice of the seat to act, among the legal moves only, or all if
+// only is nil. It calls find at most once. The error is ErrNoChoice, game.ErrOver or
+// that of find. The first two stones of a game are random.
+func Choose(p game.Position, only []game.Move, find Search, rng *rand.Rand) (game.Move, error) {
 	g, ok := p.(*gomoku.Position)
 	if !ok {
 		return game.NoMove, fmt.Errorf("%w: %s", ErrNoChoice, p.Rules().Name)
 	}
 	kind, running := g.Step()
-	legal := g.Legal(nil)
+	legal := only
+	if legal == nil {
+		legal = g.Legal(nil)
+	}
 	switch {
 	case !running:
 		return game.NoMove, fmt.Errorf("%w: %s", ErrNoChoice, g)
@@ -74,6 +77,14 @@ func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 		r.Lines = slices.DeleteFunc(r.Lines, func(line search.Info) bool { return len(line.PV) == 0 })
 		return r, err
 	}}
+	m, err := c.choose(kind)
+	if m != game.NoMove && !slices.Contains(legal, m) {
+		m = legal[0] // the best is not allowed
+	}
+	return m, err
+}
+
+func (c *chooser) choose(kind gomoku.StepKind) (game.Move, error) {
 	switch kind {
 	case gomoku.ChooseStep:
 		return c.colour()
@@ -90,7 +101,7 @@ func Choose(p game.Position, find Search, rng *rand.Rand) (game.Move, error) {
 type chooser struct {
 	g     *gomoku.Position
 	plain *gomoku.Position
-	legal []game.Move
+	legal []game.Move // to choose from
 	rng   *rand.Rand
 	find  Search
 }
@@ -144,7 +155,7 @@ func (c *chooser) fifths(r search.Result) (values []search.Score) {
 // declare declares the number of fifth moves of which the last leaves the game
 // even: White will leave that one, and the opponent may still choose a colour.
 func (c *chooser) declare() (game.Move, error) {
-	plain := c.plain
+	plain, numbers := c.plain, c.g.Legal(nil)
 	if plain.ToMove() == gomoku.White {
 		// The number is declared before the fourth stone: assume White's best.
 		r, err := c.find(plain, search.Limits{MultiPV: 1})
@@ -154,10 +165,10 @@ func (c *chooser) declare() (game.Move, error) {
 		// Each further fifth move costs Black about fifthWorth: declare as many
 		// as Black's lead pays for.
 		n := 1
-		for lead := -r.Score; lead > fifthWorth && n < len(c.legal); lead -= fifthWorth {
+		for lead := -r.Score; lead > fifthWorth && n < len(numbers); lead -= fifthWorth {
 			n++
 		}
-		return c.legal[n-1], nil
+		return numbers[n-1], nil
 	}
 	r, err := c.find(plain, search.Limits{MultiPV: fifthLines})
 	if err != nil {
@@ -165,12 +176,12 @@ func (c *chooser) declare() (game.Move, error) {
 	}
 	best := 0
 	values := c.fifths(r)
-	for i := range min(len(values), len(c.legal)) {
+	for i := range min(len(values), len(numbers)) {
 		if abs(values[i]) < abs(values[best]) {
 			best = i
 		}
 	}
-	return c.legal[best], nil
+	return numbers[best], nil
 }
 
 // fifthWorth is about what each further fifth move costs Black, in the
@@ -221,6 +232,9 @@ func (c *chooser) place() (game.Move, error) {
 		at, ok := b.MovePoint(m)
 		return !ok || b.FromCentre(at) > 2+b.Stones()
 	})
+	if len(near) == 0 {
+		near = slices.Clone(c.legal)
+	}
 	c.rng.Shuffle(len(near), func(i, j int) { near[i], near[j] = near[j], near[i] })
 	if b.Stones() < 2 {
 		return near[0], nil

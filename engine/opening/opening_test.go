@@ -3,6 +3,7 @@ package opening_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestEveryProcedureEnds(t *testing.T) {
 		p := setUp(t, strings.TrimPrefix(name, "gomoku/"), "")
 		for ply := 0; opening.Running(p); ply++ {
 			before := s.calls
-			m, err := opening.Choose(p, s.find, rng)
+			m, err := opening.Choose(p, nil, s.find, rng)
 			if err == nil {
 				err = p.Play(m)
 			}
@@ -76,7 +77,7 @@ func TestEveryProcedureEnds(t *testing.T) {
 				t.Errorf("%s, ply %d: %d searches", name, ply+1, s.calls-before)
 			}
 		}
-		if _, err := opening.Choose(p, s.find, rng); !errors.Is(err, opening.ErrNoChoice) {
+		if _, err := opening.Choose(p, nil, s.find, rng); !errors.Is(err, opening.ErrNoChoice) {
 			t.Errorf("%s: after the opening: %v", name, err)
 		}
 	}
@@ -90,9 +91,33 @@ func TestChoices(t *testing.T) {
 		{"White leaves Black the fifth in the corner", "renju-15+rif", "h8 h9 i9 stay a15 offer:g7 offer:a1", "a1"},
 	} {
 		p := setUp(t, tt.rules, tt.moves)
-		m, err := opening.Choose(p, newSearcher(t, 5000).find, rand.New(rand.NewPCG(1, 1)))
+		m, err := opening.Choose(p, nil, newSearcher(t, 5000).find, rand.New(rand.NewPCG(1, 1)))
 		if err != nil || p.Format(m) != tt.want {
 			t.Errorf("%s: %s, %v, want %s", tt.name, p.Format(m), err, tt.want)
+		}
+	}
+}
+
+// TestChoicesAmongSomeMoves plays every procedure through, with a few moves to choose from.
+func TestChoicesAmongSomeMoves(t *testing.T) {
+	s := newSearcher(t, 500)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, name := range gomoku.Game().Sets {
+		p := setUp(t, strings.TrimPrefix(name, "gomoku/"), "")
+		for opening.Running(p) {
+			legal := p.Legal(nil)
+			rng.Shuffle(len(legal), func(i, j int) { legal[i], legal[j] = legal[j], legal[i] })
+			only := legal[:min(2, len(legal))]
+			if len(legal) == 2 || p.Ply()%4 == 0 {
+				only = only[:1]
+			}
+			m, err := opening.Choose(p, only, s.find, rng)
+			if err != nil || !slices.Contains(only, m) {
+				t.Fatalf("%s: %s, %v, want one of %d", p, p.Format(m), err, only)
+			}
+			if err := p.Play(m); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -101,7 +126,7 @@ func TestSearchFailureIsReported(t *testing.T) {
 	broken := errors.New("no engine")
 	p := setUp(t, "freestyle-15+swap", "h8 a1 h9")
 	find := func(game.Position, search.Limits) (search.Result, error) { return search.Result{}, broken }
-	if _, err := opening.Choose(p, find, rand.New(rand.NewPCG(1, 1))); !errors.Is(err, broken) {
+	if _, err := opening.Choose(p, nil, find, rand.New(rand.NewPCG(1, 1))); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
