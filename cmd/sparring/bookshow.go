@@ -82,10 +82,18 @@ func changeBook(name string, change func(*book.Book) (*book.Book, error)) error 
 	return changed.Save(name)
 }
 
-// findBook opens the book in a file, or the shipped book for a game or rule set.
+// findBook opens the book in a file, of the game if one is named, or the shipped book for a
+// game or rule set.
 func findBook(name, gameName, rules string) (*book.Book, error) {
 	if name != book.Shipped {
-		return book.Load(name)
+		b, err := book.Load(name)
+		if err != nil {
+			return nil, err
+		}
+		if of, _, _ := strings.Cut(b.Family(), "/"); gameName != "" && gameName != of {
+			return nil, usagef("--game %s: %s is a book of %s", gameName, name, of)
+		}
+		return b, nil
 	}
 	set, err := rulesOf(gameName, rules)
 	if err != nil {

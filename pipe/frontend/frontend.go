@@ -12,6 +12,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/pipe/botzone"
@@ -110,8 +111,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 		}
 	}
 	if o.Rules != "" {
-		if _, err := catalog.Rules(o.Rules); err != nil {
+		switch set, err := catalog.Rules(o.Rules); {
+		case err != nil:
 			return err
+		case o.Game != "" && set.Game != o.Game:
+			return fmt.Errorf("%w: %s are not of %s", game.ErrRules, set.Name, o.Game)
 		}
 	}
 	s := &session{o: o, setup: o.Setup, out: &output{w: out}, ownBook: o.Setup.Book != "", bookFile: cmp.Or(o.Setup.Book, usualBook)}
