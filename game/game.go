@@ -193,6 +193,8 @@ func KeyText(key uint64) string { return fmt.Sprintf("%016x", key) }
 type Rules struct {
 	Name string // "xiangqi/simple": game, slash, the set with its parameters
 	Game string // "xiangqi": the part before the slash
+	// EarlyDraws: parameters make games drawn earlier than the set does without them.
+	EarlyDraws bool
 	// New sets up the position that the text describes, the usual start
 	// position if it is "". Errors wrap ErrSyntax or ErrPosition.
 	New func(position string) (Position, error)
@@ -345,14 +347,20 @@ type Game struct {
 	RulesFor func(position string) (string, error)
 }
 
-// Handicapped reports whether the usual start position of a rule set is one of the game's
-// handicaps, as under a set that names one.
-func (g Game) Handicapped(r *Rules) bool {
+// Unrated says why no rated game is played under a rule set: whoever may choose the rules
+// would win points by them. It is "" for others.
+func (g Game) Unrated(r *Rules) string {
+	if r.EarlyDraws {
+		return "games are drawn early"
+	}
 	if g.Handicaps == nil {
-		return false
+		return ""
 	}
 	usual, err := r.New("")
-	return err == nil && slices.ContainsFunc(g.Handicaps(r), func(h Handicap) bool { return h.Position == usual.String() })
+	if err == nil && slices.ContainsFunc(g.Handicaps(r), func(h Handicap) bool { return h.Position == usual.String() }) {
+		return "they have a handicap"
+	}
+	return ""
 }
 
 // Handicap is a start position that helps the weaker player.

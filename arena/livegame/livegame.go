@@ -83,8 +83,10 @@ func Acceptable(t protocol.Terms) (game.Position, *protocol.Error) {
 	case !t.Usual() || !t.Clock.Traits().Limited:
 		return nil, protocol.Refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}
-	if g, err := catalog.Game(t.Game); err == nil && g.Handicapped(pos.Rules()) {
-		return nil, protocol.Refuse(protocol.Malformed, "rated: want rules without a handicap")
+	if g, err := catalog.Game(t.Game); err == nil {
+		if why := g.Unrated(pos.Rules()); why != "" {
+			return nil, protocol.Refuse(protocol.Malformed, "rated: want other rules: %s", why)
+		}
 	}
 	return pos, nil
 }

@@ -638,7 +638,8 @@ func TestSetupRefuses(t *testing.T) {
 }
 
 // A rated game is one of equals on a clock. Whoever may choose rules with a handicap and the
-// seat that it helps could win points for ever.
+// seat that it helps could win points for ever, and so could a weak player whose games are
+// soon drawn.
 func TestAcceptable(t *testing.T) {
 	for _, c := range []struct {
 		game, rules, position, clock string
@@ -647,6 +648,9 @@ func TestAcceptable(t *testing.T) {
 	}{
 		{"xiangqi", "xiangqi/wxf", "", "60+1", true, ""},
 		{"xiangqi", "xiangqi/wxf+limit=100", "", "60+1", true, ""},
+		{"xiangqi", "xiangqi/wxf+limit=none", "", "60+1", true, ""},
+		{"xiangqi", "xiangqi/wxf+limit=59", "", "60+1", true, protocol.Malformed},
+		{"xiangqi", "xiangqi/wxf+limit=10", "", "60+1", false, ""},
 		{"xiangqi", "xiangqi/wxf+handicap=horse", "", "60+1", true, protocol.Malformed},
 		{"xiangqi", "xiangqi/simple+limit=none+handicap=two-rooks", "", "60+1", true, protocol.Malformed},
 		{"xiangqi", "xiangqi/wxf+handicap=horse", "", "60+1", false, ""},

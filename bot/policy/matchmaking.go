@@ -39,8 +39,10 @@ func (m Matchmaking) Validate(at string) (errs []error) {
 	if m.Rules != "" {
 		if rules, err := catalog.Rules(m.Rules); err != nil {
 			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))
-		} else if g, err := catalog.Game(rules.Game); err == nil && m.On && m.Rated && g.Handicapped(rules) {
-			errs = append(errs, fmt.Errorf("%sRULES: %s: no rated game has a handicap; want other rules, or %sRATED=false", at, rules.Name, at))
+		} else if g, err := catalog.Game(rules.Game); err == nil && m.On && m.Rated {
+			if why := g.Unrated(rules); why != "" {
+				errs = append(errs, fmt.Errorf("%sRULES: %s: %s; want other rules for rated games, or %sRATED=false", at, rules.Name, why, at))
+			}
 		}
 	}
 	if m.Interval <= 0 {

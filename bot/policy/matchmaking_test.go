@@ -41,6 +41,7 @@ func TestMatchmakingIsPossible(t *testing.T) {
 		{func(m *Matchmaking) { m.Clock, m.Rated = spec(t, "unlimited"), false }, ""},
 		{func(m *Matchmaking) { m.Rules = "xiangqi/wxf+handicap=rook" }, "AT_RULES: "},
 		{func(m *Matchmaking) { m.Rules, m.Rated = "xiangqi/wxf+handicap=rook", false }, ""},
+		{func(m *Matchmaking) { m.Rules = "xiangqi/cxa+limit=20" }, "AT_RULES: "},
 		{func(m *Matchmaking) { m.Pool = protocol.LadderPoolOf("gomoku") }, "AT_POOL: "},
 		{func(m *Matchmaking) { m.Pool = "a..b" }, "AT_POOL: "},
 		{func(m *Matchmaking) { m.Pool, m.On = protocol.LadderPool, false }, ""},

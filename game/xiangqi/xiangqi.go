@@ -148,7 +148,7 @@ func (r *Rules) named() *Rules {
 	if r.handicap != "" {
 		name += "+handicap=" + r.handicap
 	}
-	r.game = game.Rules{Name: name, Game: Name, New: r.start}
+	r.game = game.Rules{Name: name, Game: Name, New: r.start, EarlyDraws: r.limit > 0 && r.limit < defaultLimit}
 	return r
 }
 
