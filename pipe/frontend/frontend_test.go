@@ -343,16 +343,18 @@ func TestBookOptions(t *testing.T) {
 	for name, script := range map[string][]string{
 		"uci": {"uci", "setoption name OwnBook value true", "position startpos", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
 			"setoption name BookFile value torn", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
+			"setoption name BookFile value <empty>", "go nodes 1", "setoption name BookFile value my.book", "go nodes 1",
 			"setoption name OwnBook value false", "go nodes 1"},
 		"ucci": {"ucci", "setoption usebook true", "position startpos", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
 			"setoption bookfiles torn", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
+			"setoption bookfiles", "go nodes 1", "setoption bookfiles my.book", "go nodes 1",
 			"setoption usebook false", "go nodes 1"},
 	} {
 		var books []string
 		var out strings.Builder
 		err := frontend.Serve(t.Context(), strings.NewReader(strings.Join(script, "\n")+"\n"), &out, frontend.Options{
 			Book: func(name string) error {
-				if name == "torn" {
+				if name != "shipped" && name != "my.book" {
 					return torn
 				}
 				return nil
@@ -365,11 +367,11 @@ func TestBookOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"shipped", "my.book", "", "my.book", ""}; !slices.Equal(books, want) {
+		if want := []string{"shipped", "my.book", "", "my.book", "", "my.book", ""}; !slices.Equal(books, want) {
 			t.Errorf("%s: books %q, want %q\n%s", name, books, want, &out)
 		}
-		if strings.Count(out.String(), torn.Error()) != 1 || strings.Count(out.String(), "bestmove") != 5 {
-			t.Errorf("%s: want one complaint and five moves:\n%s", name, &out)
+		if strings.Count(out.String(), torn.Error()) != 1 || strings.Count(out.String(), "bestmove") != 7 {
+			t.Errorf("%s: want one complaint and seven moves:\n%s", name, &out)
 		}
 	}
 }

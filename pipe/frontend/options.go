@@ -162,13 +162,16 @@ func (s *session) searchBy(name string) error {
 }
 
 // useBook changes the opening book. A missing or damaged book is refused;
-// the engine then has none.
+// the engine then has none. A name that a GUI leaves empty is that of none.
 func (s *session) useBook(on bool, name string) error {
+	if name == "<empty>" { // as UCI writes it
+		name = ""
+	}
 	s.ownBook, s.bookFile = on, name
 	setup := s.setup
 	setup.Book = ""
 	var err error
-	if on {
+	if on && name != "" {
 		if err = s.o.Book(name); err == nil {
 			setup.Book = name
 		}
