@@ -15,6 +15,7 @@ import (
 // TestBoardDraws shows all games on screens of several sizes: every piece is
 // drawn, the board is as wide as the screen, and nothing scrolls.
 func TestBoardDraws(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	for _, rules := range []string{"xiangqi/simple", "gomoku/freestyle-15", "gomoku/renju-15", "gomoku/freestyle-20", "amazons/10x10"} {
 		v, err := viewAfter(rules, "", nil)
@@ -40,6 +41,7 @@ func TestBoardDraws(t *testing.T) {
 }
 
 func TestBoardTaps(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.show("xiangqi/simple", "", "")
 	p.tap("b2")
@@ -76,6 +78,7 @@ func TestBoardTaps(t *testing.T) {
 }
 
 func TestBoardDrags(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.show("xiangqi/simple", "", "")
 	p.js("board.may = 'move'")
@@ -108,6 +111,7 @@ func TestBoardDrags(t *testing.T) {
 // TestBoardAims plays on points that are too close for a finger: it aims, and a
 // button plays.
 func TestBoardAims(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.js("board.may = 'move'")
 	p.show("gomoku/freestyle-15", "", "")
@@ -146,6 +150,7 @@ func TestBoardAims(t *testing.T) {
 }
 
 func TestBoardConfirms(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "input=confirm")
 	p.js("board.may = 'move'")
 	p.show("xiangqi/simple", "", "")
@@ -162,6 +167,7 @@ func TestBoardConfirms(t *testing.T) {
 // TestBoardChanges lets a position arrive while the person chooses a move: what
 // was chosen for another position is dropped and never played.
 func TestBoardChanges(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "input=tap")
 	p.js("board.may = 'move'")
 	p.show("gomoku/freestyle-15", "", "")
@@ -191,6 +197,7 @@ func TestBoardChanges(t *testing.T) {
 // TestBoardZooms lets two fingers zoom the page: they choose nothing. One finger
 // scrolls the page of somebody who only watches, and nobody else's.
 func TestBoardZooms(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.show("gomoku/freestyle-15", "", "")
 	touching := "getComputedStyle(document.querySelector('.board-box')).touchAction"
@@ -212,6 +219,7 @@ func TestBoardZooms(t *testing.T) {
 
 // TestBoardTurns turns the board round: the same taps mean the same points.
 func TestBoardTurns(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "seat=second")
 	p.js("board.may = 'move'")
 	p.show("xiangqi/simple", "h2e2", "")
@@ -232,6 +240,7 @@ func TestBoardTurns(t *testing.T) {
 
 // TestBoardAmazons takes back each step of a move; only the last one sends it.
 func TestBoardAmazons(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.js("board.may = 'move'")
 	p.show("amazons/10x10", "", "")
@@ -266,6 +275,7 @@ func TestBoardAmazons(t *testing.T) {
 }
 
 func TestBoardPremoves(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 360, 640, "")
 	p.show("xiangqi/simple", "h2e2", "")
 	p.js("board.may = 'premove'")
@@ -319,6 +329,7 @@ func TestBoardPremoves(t *testing.T) {
 
 // TestBoardKeys chooses moves with the keyboard alone.
 func TestBoardKeys(t *testing.T) {
+	t.Parallel()
 	p := openBoard(t, 1280, 800, "seat=second")
 	p.js("board.may = 'move'")
 	p.show("xiangqi/simple", "h2e2", "")
@@ -367,6 +378,7 @@ func TestBoardKeys(t *testing.T) {
 
 // TestBoardForbids marks forbidden points by kind, and refuses them.
 func TestBoardForbids(t *testing.T) {
+	t.Parallel()
 	const position = "15/15/5x2xx5/1o4o1xox4/2o2oo3xx3/5xx8/1o4o1xx5/x1ox3o1o5/1xx5xo5/2x3xox2x3/4xx1o3x3/3xx1xxo2o3/2x2xx1x6/3o1x2xx5/1xxx2oxo1x4 b"
 	p := openBoard(t, 360, 640, "")
 	p.js("board.may = 'move'")

@@ -119,6 +119,7 @@ func (r *reviewer) reviewable() {
 // The review in a browser: graph, list, better line, and trying again with the
 // answer hidden.
 func TestReviewInBrowser(t *testing.T) {
+	t.Parallel()
 	r := openReviewer(t, 1280, 800)
 	r.reviewable()
 	id, _ := shortGame(t, r.other, r.bot)
@@ -189,6 +190,7 @@ func TestReviewInBrowser(t *testing.T) {
 // On a phone everything fits the width, and the game goes on from a position of the
 // review, with hints.
 func TestPlayOnFromReview(t *testing.T) {
+	t.Parallel()
 	r := openReviewer(t, 360, 640)
 	r.reviewable()
 	id, _ := shortGame(t, r.other, r.bot)

@@ -124,6 +124,7 @@ func TestCrossOrigin(t *testing.T) {
 
 // Nothing but the page's files is served.
 func TestPathTraversal(t *testing.T) {
+	t.Parallel()
 	h := startHouse(t, Config{})
 	disk := startHouse(t, Config{Files: "."})
 	for _, path := range []string{

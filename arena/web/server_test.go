@@ -24,6 +24,10 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	arenatest.NATSMain()
+	// The tests wait much and compute little: more of them than processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -36,6 +36,7 @@ var (
 //
 // Most of the pages are in another process, whose time does not count.
 func TestWatchers(t *testing.T) {
+	t.Parallel()
 	if *watchURL != "" {
 		watchElsewhere(t)
 		return
