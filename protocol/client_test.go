@@ -89,6 +89,7 @@ func TestRepeatsBeyondLimits(t *testing.T) {
 		"other":   {[]protocol.Code{"", protocol.Denied}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWire(t)
 			var asked atomic.Int64
 			_, err := w.connect(w.Platform()).Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -26,6 +27,11 @@ import (
 // TestMain lets the test binary be a NATS server.
 func TestMain(m *testing.M) {
 	arenatest.NATSMain()
+	flag.Parse()
+	// The tests wait much and compute little: more of them than processors.
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -144,6 +150,7 @@ func (h *house) play(numbers ...int) map[string]string {
 // TestKilledMachine: the pair of a machine that is gone is played by another, but not
 // the game of it that is there.
 func TestKilledMachine(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	q, nc := h.queue()
 	stuck := make(chan struct{})
@@ -174,6 +181,7 @@ func TestKilledMachine(t *testing.T) {
 // TestLateMachine: a result that comes when another machine has played the game is
 // left out.
 func TestLateMachine(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	_, games, _, err := h.owner.streams(h.ctx)
 	if err != nil {
@@ -199,6 +207,7 @@ func TestLateMachine(t *testing.T) {
 // TestServerRestarts: with a server that restarts, and one that hangs for a while,
 // nothing is lost.
 func TestServerRestarts(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	q, _ := h.queue()
 	var once, again sync.Once
@@ -223,6 +232,7 @@ func TestServerRestarts(t *testing.T) {
 // TestUnplayable: what a machine can't play in several attempts comes back as an error,
 // but not its passing trouble.
 func TestUnplayable(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	q, _ := h.queue()
 	var tries atomic.Int32
@@ -244,6 +254,7 @@ func TestUnplayable(t *testing.T) {
 // TestUnreadableResult: a result that nobody can read, such as one of a newer build, ends
 // no machine. The game has its result, and the machine plays the pair's other one.
 func TestUnreadableResult(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	p := h.pair(1)
 	data, err := json.Marshal(p)
@@ -274,6 +285,7 @@ func TestUnreadableResult(t *testing.T) {
 // TestOtherVersion: pairs of which a machine has another version go to others, however
 // often it was offered them. It says so once, and plays what it can play.
 func TestOtherVersion(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	q, _ := h.queue()
 	const common = 5 // the pair that both machines can play
@@ -319,6 +331,7 @@ func TestOtherVersion(t *testing.T) {
 
 // TestBegin withdraws the pairs that nobody wants any more.
 func TestBegin(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t)
 	for _, id := range []string{"m1", "m2"} {
 		if err := h.owner.put(h.ctx, h.owner.pairSubject(id, 1), []byte("{}")); err != nil {

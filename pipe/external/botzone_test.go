@@ -46,6 +46,7 @@ func TestBotzone(t *testing.T) {
 				continue // has no first request by which a bot could tell the game
 			}
 			t.Run(string(d)+" "+name, func(t *testing.T) {
+				t.Parallel() // it waits much for its programs
 				e := open(t, botzoneSpec(t, d), name)
 				e.times = patient
 				for first := range 2 {
