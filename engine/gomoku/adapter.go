@@ -58,7 +58,7 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 2600, Careful: true},
 	{Nodes: 10000, Careful: true},
 	{Nodes: 40000, Careful: true},
-	{Nodes: 300000, Careful: true},
+	{Nodes: 220000, Careful: true},
 	{Nodes: 1800000, Careful: true},
 }
 
