@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"sparring/engine/atomicfile"
 )
 
 // endpoint is how other processes of the same owner reach the ladder that a process runs. It
@@ -26,7 +28,7 @@ func endpointFile(data string) string { return filepath.Join(data, "ladder.json"
 func writeEndpoint(data string, e endpoint) (removeEndpoint func(), err error) {
 	text, err := json.Marshal(e)
 	if err == nil {
-		err = writeSecret(endpointFile(data), append(text, '\n'))
+		err = atomicfile.WriteSecret(endpointFile(data), append(text, '\n'))
 	}
 	if err != nil {
 		return nil, dataError(data, "ladder", err)

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"sparring/engine/atomicfile"
 )
 
 // login is how a player in another process reaches a server. Its file, which only the
@@ -41,24 +41,8 @@ func readLogin(path string) (l login, err error) {
 // write writes the file. The function returned removes it.
 func (l login) write(path string) (remove func(), err error) {
 	text := fmt.Sprintf("%s=%s\n%s=%s\n%s=%s\n", loginURL, l.url, loginUser, l.user, loginPassword, l.password)
-	if err := writeSecret(path, []byte(text)); err != nil {
+	if err := atomicfile.WriteSecret(path, []byte(text)); err != nil {
 		return nil, err
 	}
 	return func() { os.Remove(path) }, nil // a stale file does no harm
-}
-
-// writeSecret writes a file that only its owner can read, whatever was there before. It is
-// there as before or as a whole: others read it meanwhile, and a team's has a password that
-// must not be lost.
-func writeSecret(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner only
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // it is gone if all went well
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

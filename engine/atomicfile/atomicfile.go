@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,9 @@ const maxLinks = 40
 // Write writes a file that everybody may read. It has its name only when write has
 // returned without an error, and what it wrote is on the disk. By a link the file is
 // written that it leads to. An error names the path, not the temporary file.
-func Write(path string, write func(io.Writer) error) error {
+func Write(path string, write func(io.Writer) error) error { return writeMode(path, 0o644, write) }
+
+func writeMode(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, to, err := create(path)
 	if err != nil {
 		return err
@@ -32,7 +35,7 @@ func Write(path string, write func(io.Writer) error) error {
 	if err = write(out); err == nil {
 		err = out.Flush()
 	}
-	if err := errors.Join(err, naming(path, f.Chmod(0o644)), naming(path, f.Sync()), naming(path, f.Close())); err != nil {
+	if err := errors.Join(err, naming(path, f.Chmod(mode)), naming(path, f.Sync()), naming(path, f.Close())); err != nil {
 		return err
 	}
 	return naming(path, os.Rename(f.Name(), to))
@@ -105,6 +108,11 @@ func naming(path string, err error) error {
 }
 
 // WriteBytes is Write for what is in memory.
-func WriteBytes(path string, data []byte) error {
-	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+func WriteBytes(path string, data []byte) error { return Write(path, writing(data)) }
+
+// WriteSecret is WriteBytes for a file that only its owner can read.
+func WriteSecret(path string, data []byte) error { return writeMode(path, 0o600, writing(data)) }
+
+func writing(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(data); return err }
 }
