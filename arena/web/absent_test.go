@@ -82,12 +82,7 @@ func TestAbsent(t *testing.T) {
 // TestOfferEnds: an offer disappears from the pages when its time is over.
 func TestOfferEnds(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "")
-	gw := startGateway(t, srv, quick(), nil)
-	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
-	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
-	ann.want(Request{T: "resign", Game: g})
-	ben.state(g, "the end", finished)
+	gw, _, ben, g := parted(t)
 	_, err := changeEntry(t.Context(), gw.agreements, "after."+string(g), func(c *continuations) error {
 		c.Rematch = &continuation{By: game.First, Player: human("ann"), At: time.Now().Add(5*time.Second - offerFor)}
 		return nil

@@ -13,6 +13,18 @@ import (
 	"sparring/protocol"
 )
 
+// parted are two friends, at a gateway, after a game that ann has resigned.
+func parted(t testing.TB) (gw *gateway, ann, ben *socketPage, g protocol.GameID) {
+	t.Helper()
+	srv := arenatest.StartServer(t, "")
+	gw = startGateway(t, srv, quick(), nil)
+	ann, ben = openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	g = befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
+	ann.want(Request{T: "resign", Game: g})
+	ben.state(g, "the end", finished)
+	return gw, ann, ben, g
+}
+
 // befriend begins a game between two pages by a link; the first one invites, and
 // has seat first.
 func befriend(t testing.TB, ann, ben *socketPage, terms *protocol.Terms) protocol.GameID {
@@ -264,12 +276,7 @@ func TestRematch(t *testing.T) {
 // from a gateway that died, the other may offer again.
 func TestAgreementWithoutAGame(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "")
-	gw := startGateway(t, srv, quick(), nil)
-	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
-	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
-	ann.want(Request{T: "resign", Game: g})
-	ben.state(g, "the end", finished)
+	gw, ann, ben, g := parted(t)
 	agreed := func(ago time.Duration) {
 		t.Helper()
 		_, err := changeEntry(t.Context(), gw.agreements, "after."+string(g), func(c *continuations) error {

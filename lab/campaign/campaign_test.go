@@ -218,10 +218,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestShortened: games beyond a shortened plan don't stand for others that are missing.
-func TestShortened(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "night")
-	night(t, planOf(dir, 6, "1", aWins))
+// forget removes the first games of one of a campaign's files.
+func forget(t *testing.T, dir string, games int) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, gamesDir, "*.jsonl"))
 	if err != nil || len(files) != 3 {
 		t.Fatal(files, err)
@@ -230,10 +229,17 @@ func TestShortened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.SplitAfter(string(data), "\n")
-	if err := os.WriteFile(files[0], []byte(strings.Join(slices.Delete(lines, 1, 2), "")), 0o600); err != nil {
+	lines := strings.SplitAfter(string(data), "\n") // the first has the terms
+	if err := os.WriteFile(files[0], []byte(strings.Join(slices.Delete(lines, 1, 1+games), "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestShortened: games beyond a shortened plan don't stand for others that are missing.
+func TestShortened(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "night")
+	night(t, planOf(dir, 6, "1", aWins))
+	forget(t, dir, 1)
 	c, err := Open(planOf(dir, 4, "1", aWins))
 	if err != nil {
 		t.Fatal(err)
@@ -249,18 +255,7 @@ func TestShortened(t *testing.T) {
 func TestProgress(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "night")
 	night(t, planOf(dir, 6, "1", aWins))
-	files, err := filepath.Glob(filepath.Join(dir, gamesDir, "*.jsonl"))
-	if err != nil || len(files) != 3 {
-		t.Fatal(files, err)
-	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.SplitAfter(string(data), "\n")
-	if err := os.WriteFile(files[0], []byte(strings.Join(slices.Delete(lines, 1, 3), "")), 0o600); err != nil { // both of the first pair
-		t.Fatal(err)
-	}
+	forget(t, dir, 2) // both games of the first pair
 	shortened := planOf(dir, 4, "1", aWins)
 	decided := planOf(filepath.Join(t.TempDir(), "night"), 100, "1", aWins)
 	test, err := elo.ParseSPRT("elo0=0,elo1=50")
