@@ -25,7 +25,9 @@ func TestHistoriesAreBounded(t *testing.T) {
 	for i := range 1000 {
 		game := k.NewGame(search.GameOptions{})
 		games = append(games, game)
-		game.Start(g.At(i%g.Vertices), search.Limits{Nodes: 1200, Threads: 1 + i%2}, nil).Wait()
+		// A second thread that does not get the processor leaves up to 256 nodes unused.
+		// Those of the others have to be enough for the history to be kept.
+		game.Start(g.At(i%g.Vertices), search.Limits{Nodes: 1500, Threads: 1 + i%2}, nil).Wait()
 		if all, _ := k.HistoryTables(); all > most {
 			t.Fatalf("%d history tables after %d games, want %d at most", all, i+1, most)
 		}
