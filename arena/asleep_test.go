@@ -141,8 +141,19 @@ func TestStoppedArenaHasLostItsGames(t *testing.T) {
 	t.Cleanup(srv.Close)
 	first := startArenaProcess(t, srv.URL(), srv.Password("platform"))
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	halt := make(chan struct{}) // closed when the game may go on
 	for _, p := range []*player{ann, bob} {
-		slow(p, 200*time.Millisecond)
+		p.set(func(p *player) {
+			p.play = func(st protocol.State) {
+				p.wg.Go(func() {
+					time.Sleep(200 * time.Millisecond)
+					if len(st.Moves) >= 4 {
+						<-halt
+					}
+					p.random(st)
+				})
+			}
+		})
 	}
 	g := ann.challenge("bob", small(t, "3+1"), game.First)
 	bob.until(g, "some moves", plies(2))
@@ -167,7 +178,12 @@ func TestStoppedArenaHasLostItsGames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sub.Unsubscribe()
+	// What it was sending when it was stopped may come late: it must have told both.
+	for _, p := range []*player{ann, bob} {
+		p.until(g, "the move before the stop", plies(4))
+	}
 	arenatest.Signal(t, first, syscall.SIGSTOP)
+	close(halt)
 	time.Sleep(stopLonger)
 	gametest.Eventually(t, "the game is taken over", func() bool {
 		e, _, err := second.store.lastEvent(t.Context(), g)
