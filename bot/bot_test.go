@@ -201,6 +201,9 @@ func TestTwoPlayersOfOneProcess(t *testing.T) {
 	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
 		c.Players = append(c.Players, string(tortoise)+":amazons")
 	})
+	gametest.Eventually(t, "both players known", func() bool {
+		return f.log.has(`"player":"`+string(hare)+`","held"`) && f.log.has(`"player":"`+string(tortoise)+`","held"`)
+	})
 	o := offerOf(small(t), "derby", game.First)
 	o.Opponent = nil
 	first := p.offer("amazons.bullet", o)

@@ -156,11 +156,27 @@ func botDelay(ctx context.Context, r *botRig) (string, error) {
 
 func botStaleClock(ctx context.Context, r *botRig) (string, error) {
 	left, late := 2*r.eased(least), r.eased(least)
-	g, err := r.playTo(ctx, 3, func(g *scripted.Game, _ protocol.State, send func(protocol.State)) {
-		g.SetClock(game.Second, left)
-		st := r.State(g, game.Second)
-		time.AfterFunc(late, func() { send(st) })
-	})
+	reached := make(chan struct{})
+	var holding, told bool
+	r.SetHooks(scripted.Hooks{Tell: func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
+		switch {
+		case told || len(st.Moves) < 3 || st.Turn != st.You:
+			send(st)
+		case !holding: // and what is repeated meanwhile is not sent at all: it would come in time
+			holding = true
+			g.SetClock(game.Second, left)
+			st := r.State(g, game.Second)
+			time.AfterFunc(late, func() {
+				r.Do(func() { told = true })
+				send(st)
+			})
+			close(reached)
+		}
+	}})
+	g, err := r.play(ctx)
+	if err == nil {
+		err = r.comes(ctx, g, reached)
+	}
 	if err != nil {
 		return "", err
 	}
