@@ -182,7 +182,7 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 			if out != "" {
 				return credentials.WriteSecret(out, creds)
 			}
-			if file, ok := c.OutOrStdout().(*os.File); ok {
+			if file, ok := fileOf(c.OutOrStdout()); ok {
 				if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 					if err := file.Chmod(0o600); err != nil {
 						return fmt.Errorf("the file could be read by others, so nothing was written: %w", err)

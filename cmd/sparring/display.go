@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +31,7 @@ const redraw = 50 * time.Millisecond
 
 func newDisplay(out io.Writer) *display {
 	d := &display{out: out, lines: make(map[string]string)}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := fileOf(out); ok && term.IsTerminal(int(f.Fd())) {
 		d.width, d.height = 80, 24
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			d.width, d.height = w, h

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -59,14 +61,15 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	root := commands()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	o := &output{w: out}
+	root.SetOut(o)
 	root.SetErr(errs)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
-	}
-	if code, ok := errors.AsType[outcome](err); ok {
-		return int(code)
+	code, told := errors.AsType[outcome](err)
+	if err == nil || told {
+		if err = o.failed(); err == nil {
+			return int(code)
+		}
 	}
 	text := textOf(ctx, err)
 	if !strings.HasPrefix(text, "sparring ") { // else it begins with the command
@@ -79,6 +82,41 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// output is the standard output of a command. It remembers the first error of writing: not
+// every command looks at each, and none may call what it has lost a success.
+type output struct {
+	w   io.Writer
+	mu  sync.Mutex
+	err error // guarded by mu
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.err = cmp.Or(o.err, err)
+	}
+	return n, err
+}
+
+// failed returns the error because of which some of the output is lost.
+func (o *output) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// fileOf returns the file to which the output of a command goes, or from which its input
+// comes.
+func fileOf(stream any) (*os.File, bool) {
+	if o, ok := stream.(*output); ok {
+		stream = o.w
+	}
+	f, ok := stream.(*os.File)
+	return f, ok
 }
 
 // textOf returns the text of a command's error for people: the end of its context is an

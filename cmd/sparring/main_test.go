@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -64,6 +65,27 @@ func mustRules(t *testing.T, name string) *game.Rules {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// fullDisk takes no byte, as a file on a full disk.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestLostOutput: a command whose output could not be written has failed, whether or not
+// it has looked at each error of writing.
+func TestLostOutput(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"version", "position --game xiangqi", "perft --game xiangqi --depth 1", "match --help", "events",
+		"match --game xiangqi --a self:nodes=1 --b self:nodes=1 --games 2 --openings none --max-plies 2",
+	} {
+		var errs strings.Builder
+		code := run(strings.Fields(line), strings.NewReader(""), fullDisk{}, &errs)
+		if code != exitFailed || strings.Count(errs.String(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("sparring %s: exit code %d, %q", line, code, errs.String())
+		}
+	}
 }
 
 // TestInterruptedText: whatever Ctrl-C has ended, the command says that it was

@@ -150,7 +150,7 @@ func (f *tableFlags) show(ctx context.Context, c *cobra.Command, t *otb.Table) e
 // a screen with the characters of a board.
 func onScreen(c *cobra.Command) bool {
 	for _, stream := range []any{c.InOrStdin(), c.OutOrStdout()} {
-		f, ok := stream.(*os.File)
+		f, ok := fileOf(stream)
 		if !ok || !term.IsTerminal(int(f.Fd())) {
 			return false
 		}
