@@ -47,9 +47,13 @@ func Pseudonymize(r *Record, player, pseudonym string) bool {
 		r.Pool = own(pseudonym)
 	}
 	for _, s := range []*Settings{r.Source.Settings, r.Seats[0].Settings, r.Seats[1].Settings} {
-		if s != nil && s.Profile == player {
+		if s == nil {
+			continue
+		}
+		if s.Profile == player {
 			s.Profile = pseudonym
 		}
+		s.Spec = PseudonymizeSpec(s.Spec, player, pseudonym)
 	}
 	for i := range r.Plies {
 		r.Plies[i].Comment = replace(r.Plies[i].Comment)
@@ -58,6 +62,27 @@ func Pseudonymize(r *Record, player, pseudonym string) bool {
 		r.Disputes[i].Text = replace(r.Disputes[i].Text)
 	}
 	return true
+}
+
+// PseudonymizeSpec replaces a player by a pseudonym in the spec of an engine, by which a
+// match names it, or its name there: "uci:./engine,name=Ann".
+func PseudonymizeSpec(spec, player, pseudonym string) string {
+	if spec == player {
+		return pseudonym
+	}
+	named := "name=" + strings.ReplaceAll(player, ",", `\,`)
+	for from := 0; ; {
+		at := strings.Index(spec[from:], named)
+		if at < 0 {
+			return spec
+		}
+		at += from
+		end := at + len(named)
+		if at > 0 && strings.ContainsRune(":,", rune(spec[at-1])) && (end == len(spec) || spec[end] == ',') {
+			spec = spec[:at] + "name=" + pseudonym + spec[end:]
+		}
+		from = at + 1
+	}
 }
 
 // replaceName replaces a name where it stands apart from what is before and after it. The

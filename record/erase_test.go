@@ -53,3 +53,25 @@ func TestPseudonymizeOwnRecord(t *testing.T) {
 		t.Errorf("pool %s, profile %s", r.Pool, r.Source.Settings.Profile)
 	}
 }
+
+// A match names its players by specs, which may have their names.
+func TestPseudonymizeSpec(t *testing.T) {
+	for _, test := range []struct{ player, spec, want string }{
+		{"Ann", "uci:./engine,name=Ann", "uci:./engine,name=x"},
+		{"Ann", "self:name=Ann,nodes=5", "self:name=x,nodes=5"},
+		{"Ann", "self:nodes=5,name=Anna", "self:nodes=5,name=Anna"},
+		{"Ann, Bob", `self:name=Ann\, Bob,nodes=5`, "self:name=x,nodes=5"},
+		{"Ann", "uci:./name=Ann", "uci:./name=Ann"},
+		{"self:nodes=5", "self:nodes=5", "x"},
+		{"self", "self:nodes=5", "self:nodes=5"},
+	} {
+		if got := PseudonymizeSpec(test.spec, test.player, "x"); got != test.want {
+			t.Errorf("%s in %s: %s, want %s", test.player, test.spec, got, test.want)
+		}
+	}
+	r := &Record{Source: Source{Settings: &Settings{}}}
+	r.Seats[0] = Seat{Player: "Ann", Settings: &Settings{Spec: "uci:./engine,name=Ann"}}
+	if !Pseudonymize(r, "Ann", "x") || r.Seats[0].Settings.Spec != "uci:./engine,name=x" {
+		t.Errorf("%+v", r.Seats[0].Settings)
+	}
+}

@@ -135,7 +135,7 @@ func TestRewriteWhileAppending(t *testing.T) {
 		case <-done:
 			appending = false
 		default:
-			if _, err := Rewrite(dir, change); err != nil && !strings.Contains(err.Error(), "always more") {
+			if _, err := Rewrite(dir, Change{Record: change}); err != nil && !strings.Contains(err.Error(), "always more") {
 				t.Fatal(err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestRewriteWhileAppending(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Rewrite(dir, change); err != nil {
+	if _, err := Rewrite(dir, Change{Record: change}); err != nil {
 		t.Fatal(err)
 	}
 	ids, damage := map[string]bool{}, 0
@@ -178,15 +178,45 @@ func TestRewriteKeepsTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	never := func(*Record) bool { return false }
-	if n, err := Rewrite(dir, never); n != 0 || err != nil || !slices.Equal(mustRead(t, w.path()), damaged) {
+	if n, err := Rewrite(dir, Change{Record: never}); n != 0 || err != nil || !slices.Equal(mustRead(t, w.path()), damaged) {
 		t.Errorf("%d changed, %v", n, err)
 	}
 	once := func(r *Record) bool { changed := r.ID == "a" && r.Text == ""; r.Text = "x"; return changed }
-	if n, err := Rewrite(dir, once); n != 1 || err != nil {
+	if n, err := Rewrite(dir, Change{Record: once}); n != 1 || err != nil {
 		t.Errorf("%d changed, %v", n, err)
 	}
 	if got := string(mustRead(t, w.path())); !strings.HasSuffix(got, "damaged\n{\"v\":1,\n") || !strings.Contains(got, `"text":"x"`) {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestRewriteKeepsMatches: of a match's result file the settings stay, but for the names of
+// a player, and so does what the match adds to the records of its games.
+func TestRewriteKeepsMatches(t *testing.T) {
+	dir := t.TempDir()
+	const terms = `{"match":1,"id":"m1","players":["self:nodes=5,name=Ann,nodes=6","self"],"labels":["Ann",""],"seed":"1"}` + "\n"
+	r := minimal("a")
+	r.Seats[0].Player = "Ann"
+	line, err := Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const place = `,"match":{"pair":1,"leg":2,"opening":7}}` + "\n"
+	game := strings.TrimSuffix(string(line), "}\n") + place
+	path := filepath.Join(dir, "m"+plainExt)
+	if err := os.WriteFile(path, []byte(terms+game), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	change := Change{
+		Record: func(r *Record) bool { return Pseudonymize(r, "Ann", "x") },
+		Player: func(text string) string { return PseudonymizeSpec(text, "Ann", "x") },
+	}
+	if n, err := Rewrite(dir, change); n != 1 || err != nil {
+		t.Errorf("%d changed, %v", n, err)
+	}
+	want := strings.Replace(terms, `name=Ann,nodes=6","self"],"labels":["Ann"`, `name=x,nodes=6","self"],"labels":["x"`, 1) + strings.Replace(game, "Ann", "x", 1)
+	if got := string(mustRead(t, path)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
@@ -236,7 +266,7 @@ func TestRewriteWithoutLocks(t *testing.T) {
 		return changed
 	}
 	for begin := time.Now(); time.Since(begin) < time.Second; {
-		if _, err := rewriteFile(dir, w.path(), change); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := rewriteFile(dir, w.path(), Change{Record: change}); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Error(err)
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -40,11 +42,20 @@ func lockDir(dir string, alone bool, wait time.Duration) (unlock func(), locked 
 	return func() { l.Close() }, locked && err == nil // the lock ends with it
 }
 
-// Rewrite changes the records of a directory in place: change returns whether it has
-// changed one. It may run while Writers append, and again after it was killed: each file
-// is replaced as a whole. Lines that can't be read stay as they are. It returns how many
-// records were changed.
-func Rewrite(dir string, change func(*Record) bool) (changed int, err error) {
+// Change is what Rewrite does to the records of a directory.
+type Change struct {
+	// Record changes a record, and returns whether it has.
+	Record func(*Record) bool
+	// Player returns what stands in the place of a player's spec or name in the settings
+	// at the beginning of a match's result file that has changed records. Nil: itself.
+	Player func(string) string
+}
+
+// Rewrite changes the records of a directory in place. It may run while Writers append,
+// and again after it was killed: each file is replaced as a whole. Lines that can't be
+// read stay as they are, and so do what a match adds to the records of its games and
+// other fields that this program does not know. It returns how many records were changed.
+func Rewrite(dir string, change Change) (changed int, err error) {
 	for range rewritePasses {
 		paths, err := Files(dir)
 		if err != nil {
@@ -74,9 +85,9 @@ const rewritePasses = 10
 const rewriteRest = 50 * time.Millisecond
 
 // rewriteFile rewrites a file if change changes some of its records.
-func rewriteFile(dir, path string, change func(*Record) bool) (changed int, err error) {
+func rewriteFile(dir, path string, change Change) (changed int, err error) {
 	for r, err := range File(path) {
-		if err == nil && change(r) {
+		if err == nil && change.Record(r) {
 			changed++
 			break
 		}
@@ -125,7 +136,7 @@ func rewriteFile(dir, path string, change func(*Record) bool) (changed int, err 
 }
 
 // copyCompressed copies a compressed file of records, changed, and returns how many were.
-func copyCompressed(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, err error) {
+func copyCompressed(to io.Writer, from io.Reader, change Change) (changed int, err error) {
 	in, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return 0, err
@@ -141,7 +152,7 @@ func copyCompressed(to io.Writer, from io.Reader, change func(*Record) bool) (ch
 
 // copyAll is copyLines with the last line, which is ended if it was cut, as by a crash:
 // otherwise the next one would continue it.
-func copyAll(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, err error) {
+func copyAll(to io.Writer, from io.Reader, change Change) (changed int, err error) {
 	changed, cut, err := copyLines(to, from, change)
 	if err != nil || len(cut) == 0 {
 		return changed, err
@@ -152,7 +163,7 @@ func copyAll(to io.Writer, from io.Reader, change func(*Record) bool) (changed i
 
 // copyLines copies the lines of records, changed, each in one write. It returns how many
 // records were changed, and what follows the last line end, which is not copied.
-func copyLines(to io.Writer, from io.Reader, change func(*Record) bool) (changed int, cut []byte, err error) {
+func copyLines(to io.Writer, from io.Reader, change Change) (changed int, cut []byte, err error) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -162,8 +173,10 @@ func copyLines(to io.Writer, from io.Reader, change func(*Record) bool) (changed
 		if err != nil {
 			return changed, nil, err
 		}
-		if r, bad := Decode(bytes.TrimSuffix(line, []byte("\n"))); bad == nil && change(r) {
-			if line, err = Encode(r); err != nil {
+		if bytes.HasPrefix(line, []byte(TermsPrefix)) {
+			line = change.terms(line)
+		} else if r, bad := Decode(bytes.TrimSuffix(line, []byte("\n"))); bad == nil && change.Record(r) {
+			if line, err = encodeLike(r, line); err != nil {
 				return changed, nil, err
 			}
 			changed++
@@ -172,4 +185,104 @@ func copyLines(to io.Writer, from io.Reader, change func(*Record) bool) (changed
 			return changed, nil, err
 		}
 	}
+}
+
+// encodeLike encodes a record that was decoded from a line and changed. What the line has
+// besides, such as the place of a game in a match, follows as it is.
+func encodeLike(r *Record, line []byte) ([]byte, error) {
+	encoded, err := Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	all, err := membersOf(encoded)
+	if err != nil {
+		return nil, err
+	}
+	had, err := membersOf(line)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range had {
+		if !fields[m.name] {
+			all = append(all, m)
+		}
+	}
+	return joinMembers(all)
+}
+
+// fields are the names of the fields of a record.
+var fields = func() map[string]bool {
+	names := map[string]bool{}
+	for f := range reflect.TypeFor[Record]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names[name] = true
+	}
+	return names
+}()
+
+// terms changes the settings of a match, unless they can't be read.
+func (c Change) terms(line []byte) []byte {
+	all, err := membersOf(line)
+	if err != nil || c.Player == nil {
+		return line
+	}
+	for i, m := range all {
+		var texts []string
+		if m.name != "players" && m.name != "labels" || json.Unmarshal(m.value, &texts) != nil {
+			continue
+		}
+		for j := range texts {
+			texts[j] = c.Player(texts[j])
+		}
+		if all[i].value, err = json.Marshal(texts); err != nil {
+			return line
+		}
+	}
+	if changed, err := joinMembers(all); err == nil {
+		return changed
+	}
+	return line
+}
+
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// membersOf returns the members of an object, in order.
+func membersOf(object []byte) (all []member, err error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err = d.Token(); err != nil { // the brace
+		return nil, err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: fmt.Sprint(name)}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// joinMembers is the reverse of membersOf, with a line end.
+func joinMembers(all []member) ([]byte, error) {
+	var b bytes.Buffer
+	for i, m := range all {
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteString("}\n")
+	return b.Bytes(), nil
 }

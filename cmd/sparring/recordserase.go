@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
+	"sparring/lab/journal"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 	"sparring/record"
@@ -96,11 +97,19 @@ func (e eraser) inFiles(dir string) error {
 		_, err := fmt.Fprintf(e.out, "%s of %s in %s; --yes replaces the player by a pseudonym\n", count(n, "record", "records"), e.player, dir)
 		return err
 	}
+	unlock, err := lockMatches(dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	pseudonym, done, err := erasing(dir, e.player)
 	if err != nil {
 		return err
 	}
-	n, err := record.Rewrite(dir, func(r *record.Record) bool { return record.Pseudonymize(r, e.player, pseudonym) })
+	n, err := record.Rewrite(dir, record.Change{
+		Record: func(r *record.Record) bool { return record.Pseudonymize(r, e.player, pseudonym) },
+		Player: func(spec string) string { return record.PseudonymizeSpec(spec, e.player, pseudonym) },
+	})
 	if err != nil {
 		return fmt.Errorf("%w (the same command goes on)", err)
 	}
@@ -109,6 +118,33 @@ func (e eraser) inFiles(dir string) error {
 	}
 	_, err = fmt.Fprintf(e.out, "%s changed in %s\n", count(n, "record", "records"), dir)
 	return err
+}
+
+// lockMatches locks the result files of matches in a directory until unlock is called: a
+// match that runs would write its further games to a file that has been replaced.
+func lockMatches(dir string) (unlock func(), err error) {
+	paths, err := record.Files(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []func()
+	unlock = func() {
+		for _, u := range all {
+			u()
+		}
+	}
+	for _, path := range paths {
+		if !isMatch(path) {
+			continue
+		}
+		u, err := journal.Lock(path)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return unlock, nil
 }
 
 // inDirectory erases the player from the platform of "sparring up" whose store is in a

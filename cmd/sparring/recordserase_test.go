@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/lab/journal"
+	"sparring/lab/match"
 	"sparring/record"
 )
 
@@ -282,4 +285,41 @@ func text(t *testing.T, data string) string {
 		out = append(out, b...)
 	}
 	return string(out)
+}
+
+// TestRecordsEraseMatch: a match in a directory of records stays one when a player is
+// erased from it, and is left alone while it runs.
+func TestRecordsEraseMatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(recordsDir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(recordsDir(dir), "m.jsonl")
+	terms := &match.Terms{V: match.FileVersion, ID: "mabc", Game: "gomoku", Rules: "gomoku/freestyle-15", Kind: match.RoundRobin,
+		Players: []string{"self:nodes=5,name=Ann", "self"}, Labels: []string{"Ann", ""}}
+	file, err := match.OpenFile(path, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := match.NewGame(terms, match.Bout{Pair: 1, Leg: 2, Opening: 1, Players: [2]int{1, 0}, Names: [2]string{"self", "Ann"}, ID: "mabc-1-2"})
+	if err := file.Append(g); err != nil {
+		t.Fatal(err)
+	}
+	erase := func() (code int, said string) {
+		var errs strings.Builder
+		code = run([]string{"records", "erase", "Ann", "--yes", "--data", dir}, strings.NewReader(""), io.Discard, &errs)
+		return code, errs.String()
+	}
+	if code, said := erase(); code != exitFailed || !strings.Contains(said, journal.ErrInUse.Error()) || !strings.Contains(text(t, dir), "Ann") {
+		t.Errorf("while it runs: exit code %d, %s", code, said)
+	}
+	file.Close()
+	if code, said := erase(); code != exitOK {
+		t.Errorf("exit code %d, %s", code, said)
+	}
+	terms, games, err := match.ReadFile(path)
+	if err != nil || len(games) != 1 || games[0].Match.Leg != 2 || terms.Labels[0] != games[0].Seats[1].Player || strings.Contains(text(t, dir), "Ann") {
+		t.Errorf("%v\n%s", err, text(t, dir))
+	}
 }
