@@ -36,8 +36,9 @@ type uciHandler struct {
 	debug   bool
 
 	// Of the running search.
-	clock    *engine.Clock // for ponderhit
-	reported bool
+	clock *engine.Clock // for ponderhit
+	lines *search.Lines // collects the lines of an iteration, if there are several
+	told  []search.Info // the lines that were sent last, best first
 }
 
 func beginsUCI(text string) bool {
@@ -202,8 +203,7 @@ func unlimited(c uci.Go) bool {
 
 // search handles "go".
 func (u *uciHandler) search(c uci.Go) {
-	u.reported = false
-	u.clock = nil
+	u.clock, u.lines, u.told = nil, nil, nil
 	if c.Perft > 0 {
 		u.perft(c.Perft)
 		return
@@ -219,6 +219,15 @@ func (u *uciHandler) search(c uci.Go) {
 	if len(c.Moves) > 0 && len(l.Moves) == 0 {
 		u.answer(search.Result{}, nil) // none of the moves is legal
 		return
+	}
+	if u.s.pos != nil {
+		moves := len(l.Moves)
+		if moves == 0 {
+			moves = len(u.s.pos.Legal(nil))
+		}
+		if n := min(u.multiPV, moves); n > 1 {
+			u.lines = search.NewLines(n)
+		}
 	}
 	switch {
 	case c.MoveTime > 0:
@@ -260,17 +269,32 @@ func (u *uciHandler) clocks(c uci.Clocks) *engine.Clock {
 	}
 }
 
-// report sends the state of the search.
+// report sends the state of the search. The search finds one line after the other, and a
+// later one may be better: GUIs want those of one depth together, best first.
 func (u *uciHandler) report(i search.Info) {
-	u.reported = true
-	info := uci.Info{
-		Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: i.Line, Score: uciScore(i),
-		Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull, Time: i.Time, PV: u.theirs(i.PV),
+	if u.lines == nil {
+		u.tell([]search.Info{i}, i)
+		return
 	}
-	if u.showWDL {
-		info.WDL = wdl(u.s.pos.Rules().Game, u.s.setup.Eval, i.Score)
+	u.lines.Watch(i)
+	if lines, fresh := u.lines.Latest(); fresh {
+		u.tell(lines, i)
 	}
-	u.s.say(info)
+}
+
+// tell sends lines, best first, with the nodes and the time of now.
+func (u *uciHandler) tell(lines []search.Info, now search.Info) {
+	u.told = lines
+	for n, i := range lines {
+		info := uci.Info{
+			Depth: max(i.Depth, 1), SelDepth: i.SelDepth, Line: n + 1, Score: uciScore(i),
+			Nodes: now.Nodes, NPS: now.NPS, HashFull: now.HashFull, Time: now.Time, PV: u.theirs(i.PV),
+		}
+		if u.showWDL {
+			info.WDL = wdl(u.s.pos.Rules().Game, u.s.setup.Eval, i.Score)
+		}
+		u.s.say(info)
+	}
 }
 
 // theirs converts moves into the GUI's notation.
@@ -290,21 +314,44 @@ func (u *uciHandler) answer(r search.Result, err error) {
 		u.s.say(uci.BestMove{Move: uci.NoMoves[0]})
 		return
 	}
-	switch { // GUIs expect a line before the move
-	case u.reported:
-		u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
-	case opening.Running(u.s.pos):
+	if opening.Running(u.s.pos) {
 		// A choice has no score, and a runner would resign on a low one.
 		u.s.say(uci.Info{Depth: 1, Line: 1, Nodes: r.Nodes, Time: r.Time, PV: u.theirs(r.PV)})
-	default:
-		u.report(search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
-			Nodes: r.Nodes, Time: r.Time, PV: r.PV})
+	} else {
+		u.conclude(&r)
 	}
 	best := uci.BestMove{Move: u.theirs([]game.Move{r.Move})[0]}
 	if r.Ponder != game.NoMove {
 		best.Ponder = u.theirs([]game.Move{r.Ponder})[0]
 	}
 	u.s.say(best)
+}
+
+// conclude sends the lines of a result, unless its best is the one that was sent last: GUIs
+// expect a line before the move, and that it begins with it.
+func (u *uciHandler) conclude(r *search.Result) {
+	now := search.Info{Line: 1, Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, Bound: search.Exact, WinProb: r.WinProb,
+		Nodes: r.Nodes, Time: r.Time, PV: r.PV}
+	lines, fresh := []search.Info{now}, false
+	if u.lines != nil {
+		lines, _ = u.lines.Final(*r)
+		_, fresh = u.lines.Latest()
+		switch at := slices.IndexFunc(lines, func(l search.Info) bool { return l.PV[0] == r.Move }); {
+		case at < 0 || lines[at].Score != r.Score: // of an iteration that was cut short
+			lines = slices.DeleteFunc(lines, func(l search.Info) bool { return l.PV[0] == r.Move })
+			lines = append([]search.Info{now}, lines...)
+		case at > 0: // found before a better line of the same iteration
+			r.Move, r.PV, r.Ponder = lines[0].PV[0], lines[0].PV, game.NoMove
+			if len(r.PV) > 1 {
+				r.Ponder = r.PV[1]
+			}
+		}
+	}
+	if fresh || len(u.told) == 0 || len(u.told[0].PV) == 0 || u.told[0].PV[0] != r.Move {
+		u.tell(lines, now)
+		return
+	}
+	u.s.say(uci.Info{Nodes: r.Nodes, Time: r.Time}) // newer than the last report
 }
 
 // show prints the position.

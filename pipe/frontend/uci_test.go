@@ -1,0 +1,63 @@
+package frontend_test
+
+import (
+	"fmt"
+	"testing"
+
+	"sparring/pipe/uci"
+)
+
+// untilMove returns the lines with a principal variation, or with nodes, up to the move.
+func (c *conversation) untilMove() (infos []*uci.Info, move string) {
+	c.t.Helper()
+	for {
+		reply, err := uci.ParseReply(c.next())
+		if err != nil {
+			c.fail(err.Error())
+		}
+		switch r := reply.(type) {
+		case uci.Info:
+			if r.Note == "" {
+				infos = append(infos, &r)
+			}
+		case uci.BestMove:
+			return infos, r.Move
+		}
+	}
+}
+
+// TestSeveralLines: the lines of a depth come together, best first, also those of a search that
+// was cut short, and the move is that of the best.
+func TestSeveralLines(t *testing.T) {
+	t.Parallel()
+	c := &conversation{t: t, where: "MultiPV"}
+	const lines = 3
+	c.send(fmt.Sprintf("uci\nsetoption name MultiPV value %d", lines))
+	for nodes := 100; nodes < 4000; nodes += 150 {
+		c.send(fmt.Sprintf("ucinewgame\nposition startpos moves h2e2 h9g7\ngo nodes %d", nodes))
+		infos, move := c.untilMove()
+		var best, before *uci.Info
+		sent := 0
+		for _, l := range infos {
+			switch {
+			case l.Line == 0: // only nodes and time
+				continue
+			case l.Line == 1:
+				best = l
+				sent++
+			case l.Line != before.Line+1 || l.Nodes != best.Nodes || l.Time != best.Time:
+				t.Errorf("%d nodes: %+v behind %+v", nodes, l, before)
+			// What is behind the best may be of the iteration before.
+			case l.Depth == before.Depth && l.Score.Value > before.Score.Value && l.Line > 2:
+				t.Errorf("%d nodes: %+v behind a worse one, %+v", nodes, l, before)
+			}
+			before = l
+		}
+		if nodes > 1000 && (sent < 4 || before.Line != lines) {
+			t.Errorf("%d nodes: %d lines, and those %d times", nodes, before.Line, sent)
+		}
+		if best == nil || best.PV[0] != move {
+			t.Errorf("%d nodes: %s is played, but the best line is %+v", nodes, move, best)
+		}
+	}
+}
