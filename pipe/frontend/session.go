@@ -78,7 +78,8 @@ type session struct {
 	bookFile string
 	games    uint64 // number of earlier games, added to the seed
 
-	task    *task // nil when idle
+	task    *task     // nil when idle
+	since   time.Time // when the running search began to ponder; zero: it thinks about a move only
 	infos   chan search.Info
 	waiting []line
 	bytes   int       // in the queue
@@ -128,6 +129,7 @@ func (s *session) run(ctx context.Context, in io.Reader) error {
 		case l := <-lines:
 			s.take(l)
 		case i := <-s.infos:
+			i.Time = s.elapsed(i.Time)
 			s.handler.report(i)
 		case <-taskDone:
 			t := s.task
@@ -291,11 +293,13 @@ func (s *session) newGame() {
 // run since the current line was read. The result, or the error, is passed to
 // handler.answer. No search may run.
 func (s *session) think(l search.Limits, c *engine.Clock) {
+	s.since = time.Time{}
 	s.begin(engine.Request{Limits: l, Clock: s.running(c)})
 }
 
 // ponder starts a search that gives no answer before stop or hit.
 func (s *session) ponder(l search.Limits) {
+	s.since = s.readAt
 	s.begin(engine.Request{Limits: l, Ponder: true})
 }
 
@@ -318,8 +322,20 @@ func (s *session) begin(r engine.Request) {
 		return
 	}
 	s.task = &task{search: run, done: run.Done(), stop: run.Stop, finish: func() {
-		s.handler.answer(run.Wait())
+		r, err := run.Wait()
+		r.Time = s.elapsed(r.Time)
+		s.handler.answer(r, err)
 	}}
+}
+
+// elapsed returns the time of the running search for the client, given that of its clock,
+// which starts again at a ponder hit. The nodes count from the beginning, and so does the
+// time that clients divide them by.
+func (s *session) elapsed(clock time.Duration) time.Duration {
+	if s.since.IsZero() {
+		return clock
+	}
+	return time.Since(s.since)
 }
 
 // warmUp opens the engine for games like the position's and has it search, which

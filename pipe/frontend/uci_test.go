@@ -2,7 +2,9 @@ package frontend_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"sparring/pipe/uci"
 )
@@ -59,5 +61,23 @@ func TestSeveralLines(t *testing.T) {
 		if best == nil || best.PV[0] != move {
 			t.Errorf("%d nodes: %s is played, but the best line is %+v", nodes, move, best)
 		}
+	}
+}
+
+// TestTimeOfPondering: the time of a search counts from its beginning, as its nodes do,
+// also after a ponder hit.
+func TestTimeOfPondering(t *testing.T) {
+	t.Parallel()
+	c := &conversation{t: t, where: "ponder"}
+	c.send("uci\nposition startpos moves h2e2 h9g7\ngo ponder wtime 60000 btime 60000 nodes 3000")
+	for !strings.Contains(c.next(), " pv ") {
+	}
+	began := time.Now()
+	time.Sleep(100 * time.Millisecond)
+	pondered := time.Since(began).Truncate(time.Millisecond)
+	c.send("ponderhit")
+	infos, _ := c.untilMove()
+	if last := infos[len(infos)-1]; last.Time < pondered {
+		t.Errorf("%v after %v of pondering", last.Time, pondered)
 	}
 }
