@@ -129,12 +129,12 @@ func (g *gomocupHandler) onBoard(c gomocup.Command) error {
 		}
 		return g.think(1)
 	case gomocup.Turn:
-		if err := g.put(c.At, g.next); err != nil {
+		if err := g.play(c.At); err != nil {
 			return err
 		}
 		return g.think(1)
 	case gomocup.Play:
-		if err := g.put(c.At, g.next); err != nil {
+		if err := g.play(c.At); err != nil {
 			return err
 		}
 		g.s.say(gomocup.Answer{Kind: gomocup.Points, Points: []gomocup.Point{c.At}})
@@ -296,7 +296,10 @@ func (g *gomocupHandler) answer(r search.Result, err error) {
 		at, err = gomocup.PointOf(g.s.pos.Format(r.Move), g.size)
 	}
 	if err == nil {
-		if !g.detail {
+		// A move of a book, or of very few nodes, was not reported.
+		if reported := len(g.last.PV) > 0; !reported {
+			g.message(search.Info{Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, WinProb: r.WinProb, Nodes: r.Nodes, Time: r.Time, PV: r.PV})
+		} else if !g.detail {
 			g.message(g.last)
 		}
 		err = g.put(at, g.next)
