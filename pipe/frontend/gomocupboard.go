@@ -32,6 +32,19 @@ func (g *gomocupHandler) put(at gomocup.Point, c gomoku.Colour) error {
 	return nil
 }
 
+// play places a stone as a move, or none if the rules do not allow it: also the commands
+// after that would be refused because of it.
+func (g *gomocupHandler) play(at gomocup.Point) error {
+	if err := g.put(at, g.next); err != nil {
+		return err
+	}
+	err := g.setUp()
+	if err != nil {
+		g.stones, g.next = g.stones[:len(g.stones)-1], g.next.Other()
+	}
+	return err
+}
+
 // free returns an error if no stone may be placed there.
 func (g *gomocupHandler) free(at gomocup.Point) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
