@@ -1,6 +1,7 @@
 package external
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -35,6 +36,7 @@ type running struct {
 	// Used by the goroutine only.
 	answer     *answer       // as received; nil before
 	lines      []search.Info // the last state of each line, best first
+	nodes      uint64        // the most that it has told
 	asked      time.Time     // when the search began; zero before
 	due        time.Time     // when the answer is due; zero if never
 	forcedStop bool          // there was no answer in time, and the program was told to stop
@@ -309,14 +311,16 @@ func earlier(a, b time.Time) time.Time {
 // maxMultiPV is the highest line number that is read.
 const maxMultiPV = 512
 
-// onInfo records and reports the state of the search. Of a message without a score only
-// the moves count: the score and its depth are those of the message before.
+// onInfo records and reports the state of the search. Of a message without a score only the
+// moves and the nodes count: the score and its depth are those of the message before. UCCI
+// has a message of its own for the nodes, and UCI programs send one at the end.
 func (r *running) onInfo(i *uci.Info) {
+	r.nodes = max(r.nodes, i.Nodes)
 	if i.Score.Unit == uci.NoScore && len(i.PV) == 0 || i.Line < 0 || i.Line > maxMultiPV {
 		return
 	}
 	info := search.Info{
-		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: i.Nodes, NPS: i.NPS, HashFull: i.HashFull,
+		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: cmp.Or(i.Nodes, r.nodes), NPS: i.NPS, HashFull: i.HashFull,
 		Time: time.Since(r.asked), PV: legalPrefix(r.query.pos, i.PV),
 	}
 	info.Score, info.WinProb = r.engine.value(i)
@@ -358,10 +362,10 @@ func legalPrefix(from game.Position, texts []string) (line []game.Move) {
 // finish checks an answer against the rules and sets the result.
 func (r *running) finish(p *program, a *answer) error {
 	res := &r.result
-	res.Time, res.Source, res.WinProb = time.Since(r.asked), search.FromExternal, 0.5
+	res.Time, res.Source, res.WinProb, res.Nodes = time.Since(r.asked), search.FromExternal, 0.5, r.nodes
 	if len(r.lines) > 0 {
 		best := r.lines[0]
-		res.Score, res.WinProb, res.Depth, res.SelDepth, res.Nodes = best.Score, best.WinProb, best.Depth, best.SelDepth, best.Nodes
+		res.Score, res.WinProb, res.Depth, res.SelDepth = best.Score, best.WinProb, best.Depth, best.SelDepth
 		for _, l := range r.lines {
 			if len(l.PV) > 0 {
 				res.Lines = append(res.Lines, l)

@@ -40,3 +40,23 @@ func TestMessagesWithoutScore(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesApart: nodes count also where they come without a score, as in UCCI and at the
+// end of a search.
+func TestNodesApart(t *testing.T) {
+	e := openFaulty(t, "fine") // not started
+	p := newGame(t, "xiangqi/wxf")
+	score := uci.Score{Unit: uci.Centipawns, Value: 80}
+	var reported uint64
+	r := &running{engine: e, query: newQuery(p), asked: time.Now(), report: func(i search.Info) { reported = i.Nodes }}
+	r.onInfo(&uci.Info{Nodes: 50})
+	r.onInfo(&uci.Info{Depth: 4, Score: score, PV: []string{"b2e2"}})
+	if reported != 50 {
+		t.Errorf("%d nodes at depth 4, want 50", reported)
+	}
+	r.onInfo(&uci.Info{Nodes: 70})
+	r.game = &externalGame{}
+	if err := r.finish(&program{}, &answer{line: "bestmove b2e2", move: "b2e2"}); err != nil || r.result.Nodes != 70 {
+		t.Errorf("%d nodes at the end, %v; want 70", r.result.Nodes, err)
+	}
+}
