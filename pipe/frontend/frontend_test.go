@@ -26,13 +26,17 @@ type witness struct {
 	mu     sync.Mutex
 	limits []search.Limits
 	games  int
-	rules  []string // of the games
+	rules  []string      // of the games
+	infos  []search.Info // of every search
 	closed bool
 	result search.Result
 	err    error
 }
 
-func (w *witness) Search(p game.Position, l search.Limits, _ func(search.Info)) (engine.Running, error) {
+func (w *witness) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
+	for _, i := range w.infos {
+		report(i)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limits = append(w.limits, l)

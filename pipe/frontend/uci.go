@@ -337,7 +337,8 @@ func (u *uciHandler) conclude(r *search.Result) {
 		lines, _ = u.lines.Final(*r)
 		_, fresh = u.lines.Latest()
 		switch at := slices.IndexFunc(lines, func(l search.Info) bool { return l.PV[0] == r.Move }); {
-		case at < 0 || lines[at].Score != r.Score: // of an iteration that was cut short
+		case at < 0 || lines[at].Score != r.Score, // of an iteration that was cut short
+			u.s.setup.Level > 0: // a level need not play the best
 			lines = slices.DeleteFunc(lines, func(l search.Info) bool { return l.PV[0] == r.Move })
 			lines = append([]search.Info{now}, lines...)
 		case at > 0: // found before a better line of the same iteration

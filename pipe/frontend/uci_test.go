@@ -6,6 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"sparring/engine"
+	"sparring/engine/search"
+	"sparring/game"
+	"sparring/game/catalog"
+	"sparring/pipe/frontend"
 	"sparring/pipe/uci"
 )
 
@@ -60,6 +65,44 @@ func TestSeveralLines(t *testing.T) {
 		}
 		if best == nil || best.PV[0] != move {
 			t.Errorf("%d nodes: %s is played, but the best line is %+v", nodes, move, best)
+		}
+	}
+}
+
+// TestMoveOfLines: of lines of one depth the better is played that was found later, but a level
+// plays what it has chosen. What is played is the first line.
+func TestMoveOfLines(t *testing.T) {
+	p, err := catalog.Setup("xiangqi", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var moves []game.Move
+	for _, text := range []string{"h2e2", "b2e2"} {
+		m, err := p.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves = append(moves, m)
+	}
+	first, second := moves[0], moves[1]
+	w := &witness{
+		result: search.Result{Move: first, PV: []game.Move{first}, Score: 10, Depth: 1},
+		infos: []search.Info{
+			{Line: 1, Depth: 1, Score: 10, Bound: search.Exact, WinProb: 0.5, PV: []game.Move{first}},
+			{Line: 2, Depth: 1, Score: 20, Bound: search.Exact, WinProb: 0.6, PV: []game.Move{second}},
+		},
+	}
+	for level, want := range map[int]string{0: "b2e2", 5: "h2e2"} {
+		var out strings.Builder
+		err := frontend.Serve(t.Context(), strings.NewReader("uci\nsetoption name MultiPV value 2\nposition startpos\ngo depth 1\n"), &out, frontend.Options{
+			Setup: frontend.Setup{Level: level}, Open: func(string, frontend.Setup) (engine.Searcher, error) { return w, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := out.String()
+		if first := strings.LastIndex(all, "multipv 1"); first < 0 || !strings.Contains(all[first:], " pv "+want+"\n") || !strings.HasSuffix(all, "bestmove "+want+"\n") {
+			t.Errorf("level %d: want %s\n%s", level, want, all)
 		}
 	}
 }
