@@ -20,6 +20,7 @@ import (
 
 	"sparring/arena"
 	"sparring/game"
+	"sparring/lab/analysis"
 	"sparring/lab/texttable"
 	"sparring/protocol"
 	"sparring/record"
@@ -381,5 +382,12 @@ func thinkColumns(t *record.Think) string {
 	if t.Source != record.FromSearch && t.Depth == 0 {
 		return fmt.Sprintf("%s\t\t\t\t%s\t", t.Source, ponder)
 	}
-	return fmt.Sprintf("%d\t%+d\t%.0f%%\t%d\t%s\t%s", t.Depth, t.Score, 100*t.WinProb, t.Nodes, ponder, strings.Join(t.PV[:min(len(t.PV), 6)], " "))
+	found, nodes := "\t\t", ""
+	if chance, known := analysis.ChanceSeen(t); known { // not of a choice in an opening procedure
+		found = fmt.Sprintf("%d\t%+d\t%.0f%%", t.Depth, t.Score, 100*chance)
+	}
+	if t.Nodes > 0 { // else they are unknown, or it took none
+		nodes = fmt.Sprint(t.Nodes)
+	}
+	return fmt.Sprintf("%s\t%s\t%s\t%s", found, nodes, ponder, strings.Join(t.PV[:min(len(t.PV), 6)], " "))
 }

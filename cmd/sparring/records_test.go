@@ -54,3 +54,23 @@ func TestManyRecordsOfAPlatform(t *testing.T) {
 		})
 	}
 }
+
+// TestThinkColumns: what a record does not tell stays empty.
+func TestThinkColumns(t *testing.T) {
+	for _, test := range []struct {
+		think *record.Think
+		want  string
+	}{
+		{nil, "\t\t\t\t\t"},
+		{&record.Think{Source: record.FromSearch, Depth: 3, Score: -20, WinProb: 0.45, Nodes: 50, PV: []string{"h8"}}, "3\t-20\t45%\t50\t\th8"},
+		// A choice in an opening procedure has no score.
+		{&record.Think{Source: record.FromSearch, Nodes: 50, PV: []string{"swap"}}, "\t\t\t50\t\tswap"},
+		// Files of other programs have a score, but no chance.
+		{&record.Think{Depth: 3, Score: 400}, "3\t+400\t91%\t\t\t"},
+		{&record.Think{Source: record.FromBook}, "book\t\t\t\t\t"},
+	} {
+		if got := thinkColumns(test.think); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.think, got, test.want)
+		}
+	}
+}
