@@ -342,6 +342,7 @@ func (f *tableFlags) keep(t otb.Terms, dir string) func(r *record.Record) ([]str
 	if f.out != "" {
 		dir = f.out
 	}
+	before := "" // the file that was written last
 	return func(r *record.Record) (files []string, err error) {
 		x, err := exportOf(t.Follows)
 		if err != nil {
@@ -350,6 +351,14 @@ func (f *tableFlags) keep(t otb.Terms, dir string) func(r *record.Record) ([]str
 		path, err := x.exportTo(dir, r, f.earlier(r))
 		if err == nil {
 			files = append(files, path)
+			// The name may have the result, which was corrected, or not known yet.
+			if before != "" && before != path {
+				err = os.Remove(before)
+			}
+			if errors.Is(err, os.ErrNotExist) {
+				err = nil // taken away
+			}
+			before = path
 		}
 		if !r.End.IsZero() {
 			line, failed := record.Encode(r)

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/game"
 	"sparring/lab/otb"
+	"sparring/record"
 )
 
 // operator is a person at a table: a process of sparring table --plain, in whose
@@ -296,5 +298,26 @@ func TestTableBrokenEngine(t *testing.T) {
 				t.Errorf("exit code %d:\n%s", code, o.out)
 			}
 		})
+	}
+}
+
+// TestTableKeepsOneFile: a result that was corrected leaves no file with the wrong one, also
+// where the result is part of the file's name.
+func TestTableKeepsOneFile(t *testing.T) {
+	t.Parallel()
+	data, out := t.TempDir(), t.TempDir()
+	keep := (&tableFlags{data: data, out: out}).keep(otb.Terms{Follows: "ccgc-amazons"}, "")
+	r := &record.Record{V: record.Version, ID: "table-1", Game: "amazons", Rules: "amazons/10x10", Start: time.Date(2026, 7, 11, 9, 30, 0, 0, time.UTC),
+		Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Source: record.Source{By: record.ByPlayer}, Plies: []record.Ply{{Move: "d1d7/b7"}}}
+	for _, result := range []game.Result{game.Undecided, game.FirstWins, game.FirstWins, game.Draw} {
+		r.Result = result
+		files, err := keep(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := os.ReadDir(out)
+		if err != nil || len(have) != 1 || files[0] != filepath.Join(out, have[0].Name()) {
+			t.Errorf("%v: written %v, have %v, %v", result, files, have, err)
+		}
 	}
 }
