@@ -30,7 +30,8 @@ var ErrInUse = errors.New("another process writes to this file")
 var ErrWrite = errors.New("not written")
 
 // UnfitError is returned by Open for a path that the same call can never open: its folder
-// is missing, or its first line is that of other terms or of another kind of file.
+// is missing, it is a folder itself, or its first line is that of other terms or of another
+// kind of file.
 type UnfitError struct{ error }
 
 func (e *UnfitError) Unwrap() error { return e.error }
@@ -75,7 +76,8 @@ type File struct {
 // with the number of the line, or says what else is wrong; the file is then unchanged.
 func Open(path string, l Layout) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if errors.Is(err, fs.ErrNotExist) { // the folder
+	info, unknown := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || unknown == nil && info.IsDir() { // the folder is missing, or it is one
 		err = &UnfitError{err}
 	}
 	if err != nil {

@@ -214,6 +214,9 @@ func TestOthersAreRefused(t *testing.T) {
 	if _, _, err := open(filepath.Join(t.TempDir(), "nowhere", "x"), terms{}); !unfit(err) || !strings.HasPrefix(err.Error(), "things: ") {
 		t.Errorf("in a folder that is missing: %v", err)
 	}
+	if _, _, err := open(t.TempDir(), terms{}); !unfit(err) || !strings.HasPrefix(err.Error(), "things: ") {
+		t.Errorf("a folder: %v", err)
+	}
 }
 
 func unfit(err error) bool {
