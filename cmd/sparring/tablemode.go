@@ -22,6 +22,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/atomicfile"
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/event"
 	"sparring/lab/journal"
@@ -173,7 +174,9 @@ func (f *tableFlags) options(c *cobra.Command) (*otb.Options, error) {
 	var t otb.Terms
 	if had != nil && f.resume {
 		t = had.Terms
-		f.change(c, &t)
+		if err := f.change(c, &t); err != nil {
+			return nil, err
+		}
 	} else if t, err = f.terms(c); err != nil {
 		return nil, err
 	}
@@ -240,8 +243,9 @@ func (f *tableFlags) unfinished(dir string) (path string, g *otb.Game, err error
 	return path, g, nil
 }
 
-// change sets the terms that may change when a game is resumed, where a flag was given.
-func (f *tableFlags) change(c *cobra.Command, t *otb.Terms) {
+// change sets the terms of a game that is resumed, where a flag was given: also those that
+// may not change, so that a difference is noticed.
+func (f *tableFlags) change(c *cobra.Command, t *otb.Terms) error {
 	given := c.Flags().Changed
 	if given("engine") {
 		t.Engine = f.engine
@@ -258,6 +262,48 @@ func (f *tableFlags) change(c *cobra.Command, t *otb.Terms) {
 	if given("hand") {
 		t.HandMS = f.hand.Milliseconds()
 	}
+	if given("max-move") {
+		t.MoveMS = f.maxMove.Milliseconds()
+	}
+	if given("max-plies") {
+		t.MaxPlies = f.maxPlies
+	}
+	if given("position") {
+		t.Position = f.position
+	}
+	if given("event") {
+		t.Follows = f.event
+	}
+	if given("name") {
+		t.Names[t.Us] = f.name
+	}
+	if given("opponent") {
+		t.Names[t.Us.Other()] = f.opponent
+	}
+	var err error
+	if given("clock") {
+		if t.Clock, err = clock.Parse(f.clock); err != nil {
+			return usagef("--clock: %w", err)
+		}
+	}
+	had, _, _ := strings.Cut(t.Rules, "/")
+	if given("us") {
+		start, err := catalog.Setup(had, t.Rules, t.Position)
+		if err != nil {
+			return &usageError{err}
+		}
+		if t.Us, err = seatNamed(start, f.us); err != nil {
+			return usagef("--us: %w", err)
+		}
+	}
+	if given("rules") || f.game != "" && f.game != had {
+		rules, err := rulesOf(cmp.Or(f.game, had), f.rules)
+		if err != nil {
+			return &usageError{err}
+		}
+		t.Rules = rules.Name
+	}
+	return nil
 }
 
 // terms returns the terms of a game that the flags describe.
