@@ -1,6 +1,7 @@
 // @ts-check
 // Dialogs and short notes.
 
+import { onBack } from "./back.js";
 import { above, fill, h, icon, live, say } from "./dom.js";
 import { t } from "./i18n.js";
 
@@ -41,7 +42,9 @@ export function dialog(title, content, { act, closable = true } = {}) {
 			e.stopPropagation();
 		}, true);
 		box.addEventListener("click", (e) => closable && e.target === box && close(undefined));
+		const offBack = onBack(() => closable && close(undefined), true);
 		box.addEventListener("close", () => {
+			offBack();
 			if (shown && box.contains(shown)) above().append(shown); // it may not have been read yet
 			box.remove();
 			done(value);
@@ -50,20 +53,6 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		live(box);
 		box.showModal();
 	});
-}
-
-/**
- * onBack calls close when the visitor wants to be rid of what lies over a screen: Back on a
- * phone, or Escape. Where the browser does not tell (no CloseWatcher), Back leaves the screen.
- * @param {() => void} close
- * @returns {() => void} ends it: Back is for what lies below again
- */
-export function onBack(close) {
-	const Watcher = /** @type {{new (): EventTarget & {destroy: () => void}}|undefined} */ (/** @type {any} */ (window).CloseWatcher);
-	if (!Watcher) return () => {};
-	const watcher = new Watcher();
-	watcher.addEventListener("close", close);
-	return () => watcher.destroy();
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 // The screen of a game: played, watched, or stepped through.
 
+import { stay } from "./back.js";
 import { Board } from "./board.js";
 import { read, whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
@@ -106,7 +107,9 @@ class Game {
 		this.#closed = true;
 		for (const end of this.#ends) end();
 		this.page.socket.unfollow(`game ${this.id}`, { t: "close", game: this.id });
-		this.review?.close();
+		const { review } = this;
+		this.review = undefined;
+		review?.close();
 		this.sheet?.toggle(false);
 	}
 
@@ -174,7 +177,7 @@ class Game {
 		const kept = old?.moves.findIndex((m, i) => m !== s.moves[i]) ?? -1;
 		if (this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
 		this.#at = null;
-		history.replaceState(null, "", this.address);
+		stay(this.address);
 	}
 
 	/** #build makes the screen once the game is known. */
@@ -342,7 +345,7 @@ class Game {
 			this.#at = ply;
 			this.#past = view;
 		}
-		if (!quietly) history.replaceState(null, "", this.address);
+		if (!quietly) stay(this.address);
 		this.#draw();
 		const list = written(s.view);
 		if (!quietly) say(ply ? `${ply}. ${spell(list[ply - 1] ?? "", this.t)}` : this.t("game.beginning"));

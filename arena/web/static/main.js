@@ -1,6 +1,7 @@
 // @ts-check
 // The page: its connection, its addresses, and what stands in its head.
 
+import { clear, enter, stay } from "./back.js";
 import { fill, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load, preferred, t, use } from "./i18n.js";
@@ -68,7 +69,7 @@ const page = {
 /** @param {string} path @param {boolean} [replace] */
 async function go(path, replace) {
 	if (outdated || (failed && socket.state === "connected")) return location.assign(path);
-	if (await turnTo(path, () => history[replace ? "replaceState" : "pushState"](null, "", path))) main.focus({ preventScroll: true });
+	if (await turnTo(path, () => enter(path, replace))) main.focus({ preventScroll: true });
 }
 
 let speaks = ""; // the language that the page has, or soon will
@@ -96,7 +97,7 @@ function connect() {
 /** show opens the screen of the address; false if the server has written the page. */
 async function show() {
 	if (!routes.some(([form]) => form.test(location.pathname))) return false;
-	if ((await turnTo(location.pathname)) === false && screen) history.replaceState(null, "", address);
+	if ((await turnTo(location.pathname)) === false && screen) stay(address);
 	return true;
 }
 
@@ -123,6 +124,8 @@ async function turnTo(path, arrive) {
 	}
 	if (visit !== visits) return;
 	dismiss();
+	await clear();
+	if (visit !== visits) return;
 	arrive?.();
 	address = path;
 	screen?.close();

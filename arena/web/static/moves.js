@@ -2,8 +2,9 @@
 // What stands beside a game, or slides over it on a phone: terms, the list of moves,
 // moves entered as text, and chat.
 
+import { onBack } from "./back.js";
 import { label } from "./clock.js";
-import { note, onBack } from "./dialog.js";
+import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
 import { rules } from "./i18n.js";
 import { Moves } from "./list.js";
@@ -70,7 +71,7 @@ export class Sheet {
 		const opened = this.element.classList.toggle("open", on);
 		if (opened === was) return;
 		this.#offBack();
-		if (opened) this.#offBack = onBack(() => this.toggle(false));
+		if (opened && getComputedStyle(this.element).position === "fixed") this.#offBack = onBack(() => this.toggle(false));
 		/** @type {HTMLElement|null|undefined} */ (opened ? this.element.querySelector("button") : this.game.opener())?.focus();
 	}
 

@@ -2,7 +2,8 @@
 // Trying own mistakes again, one after the other. Until a better move is found or
 // asked for, nothing on the page tells it.
 
-import { note, onBack } from "./dialog.js";
+import { onBack } from "./back.js";
+import { note } from "./dialog.js";
 import { points } from "./draw.js";
 import { fill, h, say } from "./dom.js";
 import { number } from "./i18n.js";

@@ -2,8 +2,9 @@
 // The review of a finished game: graph, mistakes, better lines, and the way to
 // trying again.
 
+import { onBack, stay } from "./back.js";
 import { Board } from "./board.js";
-import { note, onBack } from "./dialog.js";
+import { note } from "./dialog.js";
 import { points } from "./draw.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
@@ -117,11 +118,13 @@ class Review {
 		this.#retry?.close();
 		this.socket.unfollow(`review ${this.game.id}`, { t: "cancel", what: "review", game: this.game.id });
 		if (!this.element.isConnected) return;
-		if (location.pathname.startsWith(`/game/${this.game.id}/`)) history.replaceState(null, "", this.game.address); // else another screen comes
 		this.element.remove();
 		for (const c of this.hidden) /** @type {HTMLElement} */ (c).hidden = false;
 		this.root.className = this.was;
-		if (this.game.review === this) this.game.review = undefined;
+		if (this.game.review === this) { // else another screen comes
+			this.game.review = undefined;
+			stay(this.game.address);
+		}
 		/** @type {HTMLElement|null} */ (this.root.querySelector('[data-act="review"]'))?.focus();
 	}
 
@@ -178,7 +181,7 @@ class Review {
 	#to(ply) {
 		this.#line = null;
 		this.#ply = Math.min(Math.max(ply, 0), this.moves.length);
-		history.replaceState(null, "", `/game/${this.game.id}/${this.#ply}`);
+		stay(`/game/${this.game.id}/${this.#ply}`);
 		void this.#show(true);
 	}
 

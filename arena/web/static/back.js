@@ -1,0 +1,88 @@
+// @ts-check
+// The browser's history: the address of what is shown, and what Back closes before it
+// leaves a screen.
+
+/** @type {{close: () => void}[]} what lies over the screen where there is no CloseWatcher: each has an entry of its own, from which Back leads to what lies below */
+const over = [];
+let shown = location.pathname; // the address of what is shown
+let leaving = false; // the history is on its way to the entry of what is shown
+/** @type {(() => void)[]} */
+const arrived = [];
+
+/** depth is how many things lay over the screen at the present entry. @returns {number} */
+const depth = () => history.state?.over ?? 0;
+
+/** screen is the part of an address that names a screen. @param {string} path */
+const screen = (path) => path.split("/", 3).join("/");
+
+/** level gives the history as many entries above that of the screen as things lie over it. */
+function level() {
+	if (leaving) return;
+	for (let n = depth(); n < over.length; n++) history.pushState({ over: n + 1 }, "", shown);
+	if (depth() === over.length) return;
+	leaving = true;
+	history.go(over.length - depth());
+}
+
+addEventListener("popstate", (e) => {
+	const at = depth(), here = screen(location.pathname) === screen(shown) && (leaving || at !== over.length);
+	leaving = false;
+	if (here) {
+		e.stopImmediatePropagation(); // no other screen
+		for (const { close } of over.splice(at).reverse()) close();
+		stay(shown);
+		level(); // Forward leads to nothing: what was closed stays closed
+	} else {
+		over.length = 0;
+		shown = location.pathname;
+		if (at) history.replaceState(null, "", location.href);
+	}
+	if (!leaving) for (const go of arrived.splice(0)) go();
+});
+
+level(); // what lay over the screen when the page was loaded again is not there any more
+
+/** stay changes the address of what is shown. @param {string} path */
+export function stay(path) {
+	shown = path;
+	history.replaceState(history.state, "", path);
+}
+
+/** enter gives another screen its address. @param {string} path @param {boolean} [replace] that of the present one */
+export function enter(path, replace) {
+	shown = path;
+	history[replace ? "replaceState" : "pushState"](null, "", path);
+}
+
+/** clear takes what lies over the screen out of the history, since another screen follows. */
+export async function clear() {
+	over.length = 0;
+	level();
+	if (leaving) await new Promise((/** @type {(v?: any) => void} */ done) => arrived.push(done));
+}
+
+/**
+ * onBack calls close when the visitor wants to be rid of what lies over a screen: Back on a
+ * phone, or Escape where the browser tells of that.
+ * @param {() => void} close
+ * @param {boolean} [dialog] it is a dialog, which a browser with CloseWatcher closes by itself
+ * @returns {() => void} ends it: Back is for what lies below again
+ */
+export function onBack(close, dialog = false) {
+	const Watcher = /** @type {{new (): EventTarget & {destroy: () => void}}|undefined} */ (/** @type {any} */ (window).CloseWatcher);
+	if (Watcher) {
+		if (dialog) return () => {};
+		const watcher = new Watcher();
+		watcher.addEventListener("close", close);
+		return () => watcher.destroy();
+	}
+	const layer = { close };
+	over.push(layer);
+	level();
+	return () => {
+		const i = over.indexOf(layer);
+		if (i < 0) return;
+		over.splice(i, 1);
+		level();
+	};
+}

@@ -1,0 +1,125 @@
+package browser
+
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// before runs a script in each page that the tab opens, before the page's own.
+func (p *tab) before(script string) {
+	p.t.Helper()
+	call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+}
+
+// TestBackWithoutCloseWatcher: where the browser does not tell that somebody wants to be rid of
+// what lies over the page, as in Safari, Back closes that, too, and Back after it leaves the game.
+func TestBackWithoutCloseWatcher(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", phone, w.at)
+	p.before(`{
+		delete window.CloseWatcher;
+		window.gone = 0;
+		addEventListener("popstate", () => gone++);
+	}`)
+	p.begin("xiangqi")
+	game := string(p.shown())
+	goes := func(to string) {
+		t.Helper()
+		eval[any](p.tab, `void (gone = 0, history.`+to+`())`)
+		p.await(`gone`)
+	}
+	at := func(when, path string) {
+		t.Helper()
+		p.await(`!history.state`) // it takes its time
+		if got := p.path(); got != path {
+			t.Errorf("%s the address is %s, want %s", when, got, path)
+		}
+		if !p.sees(`.bar[data-kept]`) {
+			t.Errorf("%s the screen is another one", when)
+		}
+	}
+	const list, noList = `.sheet.open`, `!document.querySelector(".sheet.open")`
+	p.move("h2h9")
+	p.see(mayMove)
+	eval[any](p.tab, `void (document.querySelector(".bar").dataset.kept = "")`)
+
+	p.tap(act("list"))
+	p.see(list)
+	goes("back")
+	p.await(noList)
+	at("after Back from the list", "/game/"+game)
+	goes("forward")
+	p.await(noList)
+	at("after Forward", "/game/"+game)
+
+	// A move that is chosen in the list stays on the screen, and its address.
+	p.tap(act("list"))
+	p.see(list)
+	p.tap(list + ` [data-ply="1"]`)
+	p.see(`[data-ply="1"][aria-current]`)
+	goes("back")
+	p.await(noList)
+	at("after Back from the list at a move", "/game/"+game+"/1")
+	p.tap(act("list"))
+	p.see(list)
+	p.tap(act("close-list"))
+	p.await(noList)
+	at("after the button of the list", "/game/"+game+"/1")
+	p.tap(act("latest"))
+	p.await(`location.pathname === ` + quote("/game/"+game))
+
+	// A question.
+	p.tap(act("resign"))
+	p.see(act("yes-resign"))
+	goes("back")
+	p.await(`!document.querySelector("dialog")`)
+	at("after Back from a question", "/game/"+game)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.see(act("review"))
+
+	// A mistake that is tried again, in a review.
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+	p.tap(act("retry"))
+	p.see(`[data-retry-state]`)
+	goes("back")
+	p.await(`document.querySelector(".review") && !document.querySelector("[data-retry-state]")`)
+	goes("back")
+	p.await(`!document.querySelector(".review")`)
+	at("after Back from a review", "/game/"+game)
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+	p.tap(act("retry"))
+	p.see(`[data-retry-state]`)
+	p.tap(act("retry-close"))
+	p.tap(act("review-close"))
+	p.await(`!document.querySelector(".review")`)
+	at("after the buttons of a review", "/game/"+game)
+
+	// Another screen follows what lay over this one.
+	p.tap(act("review"))
+	p.tap(act("retry"))
+	p.see(`[data-retry-state]`)
+	eval[any](p.tab, `void document.querySelector("a.brand").click()`)
+	p.see(act("play"))
+	goes("back")
+	p.see(act("review"))
+	if got := string(p.shown()); got != game {
+		t.Errorf("Back from the start screen leads to %s", got)
+	}
+
+	// A page that is loaded anew has nothing over it.
+	p.tap(act("review"))
+	p.see(`[data-review]`)
+	eval[any](p.tab, `void setTimeout(() => location.reload())`)
+	p.await(`!document.querySelector("[data-review]") && !history.state`)
+	p.see(act("review"))
+	goes("back")
+	p.see(act("play"))
+	if got := p.path(); got != "/" {
+		t.Errorf("Back from the game leads to %s", got)
+	}
+}
