@@ -2,12 +2,18 @@
 // The browser's history: the address of what is shown, and what Back closes before it
 // leaves a screen.
 
+const most = 20, span = 8000; // changes of the address in so many milliseconds: Safari refuses more than 100 in half a minute
+
 /** @type {{close: () => void}[]} what lies over the screen where there is no CloseWatcher: each has an entry of its own, from which Back leads to what lies below */
 const over = [];
 let shown = location.pathname; // the address of what is shown
 let leaving = false; // the history is on its way to the entry of what is shown
 /** @type {(() => void)[]} */
 const arrived = [];
+/** @type {number[]} when the address was changed, the last times */
+const changes = [];
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let later;
 
 /** depth is how many things lay over the screen at the present entry. @returns {number} */
 const depth = () => history.state?.over ?? 0;
@@ -33,6 +39,7 @@ addEventListener("popstate", (e) => {
 		stay(shown);
 		level(); // Forward leads to nothing: what was closed stays closed
 	} else {
+		clearTimeout(later);
 		over.length = 0;
 		shown = location.pathname;
 		if (at) history.replaceState(null, "", location.href);
@@ -42,14 +49,23 @@ addEventListener("popstate", (e) => {
 
 level(); // what lay over the screen when the page was loaded again is not there any more
 
-/** stay changes the address of what is shown. @param {string} path */
+/** stay changes the address of what is shown; the last of many changes comes a little later. @param {string} path */
 export function stay(path) {
 	shown = path;
+	clearTimeout(later);
+	const now = performance.now(), wait = changes.length < most ? 0 : changes[0] + span - now;
+	if (wait > 0) {
+		later = setTimeout(() => stay(shown), wait);
+		return;
+	}
+	changes.push(now);
+	if (changes.length > most) changes.shift();
 	history.replaceState(history.state, "", path);
 }
 
 /** enter gives another screen its address. @param {string} path @param {boolean} [replace] that of the present one */
 export function enter(path, replace) {
+	clearTimeout(later);
 	shown = path;
 	history[replace ? "replaceState" : "pushState"](null, "", path);
 }

@@ -123,3 +123,39 @@ func TestBackWithoutCloseWatcher(t *testing.T) {
 		t.Errorf("Back from the game leads to %s", got)
 	}
 }
+
+// TestManySteps: who steps through a game faster than the browser lets the page change its
+// address, as Safari does, sees all positions, and the address follows.
+func TestManySteps(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", desktop, w.at)
+	p.before(`{
+		const replace = history.replaceState;
+		let left = 100;
+		setInterval(() => left = 100, 30000);
+		history.replaceState = function(...a) {
+			if (!left--) throw new DOMException("Attempt to use history.replaceState() more than 100 times per 30 seconds", "SecurityError");
+			return replace.apply(this, a);
+		};
+	}`)
+	p.begin("gomoku")
+	game := string(p.shown())
+	p.move("h8")
+	p.see(mayMove)
+	eval[any](p.tab, `void (async () => {
+		const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+		const wait = () => new Promise(go => setTimeout(go, 10));
+		for (let i = 0; i < 130; i++) {
+			press(i % 2 ? "End" : "Home");
+			await wait();
+		}
+		press("End");
+		await wait();
+		press("ArrowLeft");
+		window.pressed = true;
+	})()`)
+	p.await(`window.pressed`)
+	p.await(`document.querySelector('[data-ply="1"]').ariaCurrent === "true"`)
+	p.await(`location.pathname === ` + quote("/game/"+game+"/1"))
+}
