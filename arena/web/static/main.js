@@ -257,6 +257,7 @@ function follow(e) {
 		return main.focus();
 	}
 	if (!routes.some(([form]) => form.test(link.pathname)) || link.hash) return;
+	if (main.querySelector("article.read")) return; // a game that the server has written, maybe of an old record: only the server can show its positions
 	e.preventDefault();
 	go(link.pathname);
 }

@@ -1,9 +1,15 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sparring/game/gametest"
+	"sparring/protocol"
 )
 
 // TestPagesWithoutScript: somebody whose browser runs no script finds a game in the
@@ -41,6 +47,63 @@ func TestPagesWithoutScript(t *testing.T) {
 			t.Errorf("%s scrolls sideways on a phone", page)
 		}
 	}
+}
+
+// copyRecord stores the record of a game of Gomoku once more, under another id: that game is
+// one whose log was removed long ago.
+func (w *world) copyRecord(t testing.TB, from, to string) {
+	t.Helper()
+	nc, err := protocol.Connect(w.nats.Platform())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := js.Stream(t.Context(), "sparring_records")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const subject = "sparring.record.gomoku."
+	var found *jetstream.RawStreamMsg
+	gametest.Eventually(t, "the record is stored", func() bool {
+		found, err = records.GetLastMsgForSubject(t.Context(), subject+from)
+		return err == nil
+	})
+	m := &nats.Msg{Subject: subject + to, Header: found.Header, Data: []byte(strings.ReplaceAll(string(found.Data), from, to))}
+	m.Header.Del(nats.MsgIdHdr)
+	if _, err := js.PublishMsg(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOldGame: a game of which only the record is left can be stepped through with scripts,
+// too, and is there again after another page.
+func TestOldGame(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("gomoku")
+	id, old := string(p.shown()), "old"+protocol.NewID()[:8]
+	p.move("h8")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	w.copyRecord(t, id, old)
+
+	const shown = `article.read .steps .num`
+	p.open("/game/" + old)
+	p.connected()
+	p.await(`document.querySelector("` + shown + `")?.textContent === "2 / 2"`)
+	p.tap(`.written a[href*="/` + old + `/1"]`)
+	p.await(`document.querySelector("` + shown + `")?.textContent === "1 / 2"`)
+	p.connected()
+	p.tap(`.site a[href="/"]`)
+	p.see(act("play"))
+	eval[any](p.tab, `void setTimeout(() => history.back())`)
+	p.await(`document.querySelector("` + shown + `")?.textContent === "1 / 2"`)
 }
 
 // TestLiveList: the list of games follows what happens, until somebody stops that.
