@@ -259,8 +259,9 @@ class Start {
 			const initial = Math.round(minutes * 60 * 1000) / 1000;
 			const text = periods ? `${initial}/${periods}x${period}` : period && !initial && !increment ? `${period}/move` : increment ? `${initial}+${increment}` : String(initial);
 			const left = increment && (periods || period) || period && initial && !periods; // a number that the clock would not have
-			if (!left && parse(text)) this.#set({ clock: text });
-			else fill(wrong, t("start.own_wrong"));
+			const right = !left && parse(text);
+			fill(wrong, !right && t("start.own_wrong"));
+			if (right) this.#set({ clock: text });
 		};
 		return h("details", null, h("summary", null, t("start.own")), h("div.fields", null, fields), wrong,
 			h("button", { type: "button", "data-act": "own-clock", onclick: use }, t("start.own_use")));

@@ -147,7 +147,8 @@ func TestSeatOfHandicap(t *testing.T) {
 	}
 }
 
-// TestOwnClock: numbers of which a clock would leave one out are refused with a word.
+// TestOwnClock: numbers of which a clock would leave one out are refused with a word, which goes
+// once they are right.
 func TestOwnClock(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -155,12 +156,17 @@ func TestOwnClock(t *testing.T) {
 	numbers := func(minutes, increment, periods, period string) map[string]string {
 		return map[string]string{"minutes": minutes, "increment": increment, "periods": periods, "period": period}
 	}
+	const wrong = `[...document.querySelectorAll("details p.error")].some(e => e.textContent)`
 	for _, own := range []map[string]string{numbers("5", "3", "2", "30"), numbers("5", "3", "0", "30"), numbers("5", "0", "0", "30"), numbers("5", "0", "2", "0")} {
 		p.setUp(setup{game: "gomoku", own: own})
-		p.await(`[...document.querySelectorAll("details p.error")].some(e => e.textContent)`)
+		p.await(wrong)
 		eval[any](p.tab, `localStorage.clear()`)
 	}
-	p.setUp(setup{game: "gomoku", own: numbers("5", "0", "2", "30")})
+	p.set(`input[name="own_period"]`, "30")
+	eval[any](p.tab, `document.querySelector('[data-act="own-clock"]').click()`)
+	if eval[bool](p.tab, wrong) {
+		t.Error("the numbers are right, and are called wrong")
+	}
 	p.await(`localStorage.getItem(Object.keys(localStorage).find(k => localStorage.getItem(k).includes("300/2x30")))`)
 }
 
