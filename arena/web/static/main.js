@@ -236,9 +236,9 @@ function head() {
 	);
 }
 
-/** refresh loads the page anew once its files have changed and nobody is using it, nor passes on a link that it shows. */
+/** refresh loads the page anew once its files have changed and nobody is using it, reads a review, or passes on a link that it shows. */
 function refresh() {
-	if (!outdated || socket.state !== "connected" || !screen?.idle || document.querySelector("dialog[open], [data-link]") || performance.now() - touched < 10000) return;
+	if (!outdated || socket.state !== "connected" || !screen?.idle || document.querySelector("dialog[open], [data-link], [data-review]") || performance.now() - touched < 10000) return;
 	try {
 		if (sessionStorage.getItem("reloaded") === socket.welcome?.version) return;
 		sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");

@@ -7,7 +7,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
 
 	"sparring/game"
 	"sparring/game/gametest"
@@ -373,22 +372,10 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-// TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
-// have changed: nobody could show the link again after that restart of the server.
-func TestLinkStays(t *testing.T) {
-	t.Parallel()
-	w := sharedWorld(t)
-	network := newWire(t, w.at)
-	p := newPerson(t, "host", phone, network.at)
-	call(p.tab, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
-		const parse = JSON.parse, now = performance.now.bind(performance), every = setInterval;
-		window.looked = 0;
-		JSON.parse = (text) => { const m = parse(text); if (m?.t === "welcome" && window.newer) m.version = "newer"; return m; };
-		performance.now = () => now() + (window.newer ? 60e3 : 0);
-		window.setInterval = (f, ms) => every(ms === 5000 ? () => (f(), looked++) : f, ms);
-	}`})
-	p.setUp(setup{game: "gomoku"})
-	p.tapUntil(act("invite"), visible(`input[data-link]`))
+// outdate lets the page look twice, in a while, at whether its files have changed: they have, as
+// by a restart of the server. The page's person touches nothing meanwhile.
+func (p *person) outdate(network *wire) {
+	p.t.Helper()
 	network.setCut(true)
 	p.await(state + ` === "lost"`)
 	eval[any](p.tab, `void (window.newer = true)`)
@@ -396,8 +383,53 @@ func TestLinkStays(t *testing.T) {
 	p.connected()
 	eval[any](p.tab, `void (looked = 0)`)
 	p.await(`looked === 2 || !window.newer`)
+}
+
+// newOutdated opens a browser for outdate.
+func newOutdated(t *testing.T, name string, at string) *person {
+	t.Helper()
+	p := newPerson(t, name, phone, at)
+	p.before(`{
+		const parse = JSON.parse, now = performance.now.bind(performance), every = setInterval;
+		window.looked = 0;
+		JSON.parse = (text) => { const m = parse(text); if (m?.t === "welcome" && window.newer) m.version = "newer"; return m; };
+		performance.now = () => now() + (window.newer ? 60e3 : 0);
+		window.setInterval = (f, ms) => every(ms === 5000 ? () => (f(), looked++) : f, ms);
+	}`)
+	return p
+}
+
+// TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
+// have changed: nobody could show the link again after that restart of the server.
+func TestLinkStays(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newOutdated(t, "host", network.at)
+	p.setUp(setup{game: "gomoku"})
+	p.tapUntil(act("invite"), visible(`input[data-link]`))
+	p.outdate(network)
 	if !p.sees(`input[data-link]`) {
 		t.Error("the link is gone")
+	}
+}
+
+// TestReviewStays: nor is a page with a review, in which somebody may be thinking about a mistake.
+func TestReviewStays(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newOutdated(t, "reader", network.at)
+	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+	p.outdate(network)
+	if !p.sees(`[data-review]`) {
+		t.Error("the review is gone")
 	}
 }
 
