@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -191,7 +192,7 @@ func takes(in arena.Instance, t protocol.Terms) bool {
 }
 
 // mine returns the running games of a player, those with its turn first, then by
-// the time left.
+// the time left now; those without a limit last.
 func (h *hub) mine(id protocol.PlayerID) []Mine {
 	var list []Mine
 	for _, e := range h.arena.RunningOf(id) {
@@ -207,21 +208,34 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 				m.LeftMS -= e.Clocks.UsedMS
 			}
 		}
-		if e.Clocks.Running != nil {
-			m.Since = e.RunningSince
+		if run := e.Clocks.Running; run != nil {
+			m.Since, m.Running = e.RunningSince, *run == seat
 		}
 		list = append(list, m)
 	}
+	slices.SortStableFunc(list, byUrgency(time.Now()))
+	return list
+}
+
+// byUrgency compares the games of a player as mine lists them.
+func byUrgency(now time.Time) func(x, y Mine) int {
 	turn := func(m Mine) int {
 		if m.MyTurn {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(list, func(x, y Mine) int {
-		return cmp.Or(turn(x)-turn(y), cmp.Compare(x.LeftMS, y.LeftMS))
-	})
-	return list
+	left := func(m Mine) time.Duration {
+		switch d := time.Duration(m.LeftMS) * time.Millisecond; {
+		case m.LeftMS == 0: // no limit
+			return math.MaxInt64
+		case m.Running:
+			return d - now.Sub(m.Since)
+		default:
+			return d
+		}
+	}
+	return func(x, y Mine) int { return cmp.Or(turn(x)-turn(y), cmp.Compare(left(x), left(y))) }
 }
 
 // tellTurns tells the tabs of a person of the games that wait for it, if that has

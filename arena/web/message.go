@@ -218,6 +218,7 @@ type Mine struct {
 	MyTurn   bool            `json:"my_turn"`
 	LeftMS   int64           `json:"left_ms,omitempty"` // on the player's clock at Since; 0 if it has no limit
 	Since    time.Time       `json:"since"`             // when the turn began, or the clocks stopped
+	Running  bool            `json:"running,omitempty"` // the player's clock has run since then
 }
 
 // Waiting is a challenge or an invitation that waits. An invitation has Invite, by

@@ -34,7 +34,9 @@ func TestPlayAgainstBot(t *testing.T) {
 	if st.You == nil || *st.You != game.First || st.View == nil || len(st.View.Moves) != 225 || st.Clocks.Running == nil {
 		t.Errorf("state %+v", st)
 	}
-	p.until("the game in the lobby", func() bool { return len(p.lobby.Mine) == 1 && p.lobby.Mine[0].MyTurn })
+	p.until("the game in the lobby", func() bool {
+		return len(p.lobby.Mine) == 1 && p.lobby.Mine[0].MyTurn && p.lobby.Mine[0].Running
+	})
 	p.refuse(Request{T: "move", Game: id, Ply: 0, Move: "z9"}, protocol.Illegal)
 	p.move(id, 0, "h8")
 	p.state(id, "the answer", plies(2))
