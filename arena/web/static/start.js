@@ -1,9 +1,9 @@
 // @ts-check
 // The start screen: choose a game and play, or go on with one that is running.
 
-import { label, parse, show as showTime } from "./clock.js";
+import { label, parse, whole } from "./clock.js";
 import { note } from "./dialog.js";
-import { fill, h } from "./dom.js";
+import { fill, h, put } from "./dom.js";
 import { has, number, refusal } from "./i18n.js";
 import { learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
@@ -82,6 +82,8 @@ class Start {
 		this.#draw();
 		this.#ends.push(page.socket.on("lobby", (m) => this.#update(m)));
 		this.#ends.push(page.socket.on("welcome", () => this.#draw()));
+		const timer = setInterval(() => this.#tick(), 1000);
+		this.#ends.push(() => clearInterval(timer));
 		page.socket.follow("lobby", { t: "lobby", on: true });
 	}
 
@@ -310,13 +312,29 @@ class Start {
 			h("ul.lines", null,
 				mine.map((g) => h("li", { data: { mine: g.game } },
 					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", nameIn(g.opponent, g.bot)), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
-					h(g.my_turn ? "span.tag.on" : "span.tag", null, g.my_turn ? (g.left_ms ? t("start.my_turn_left", { time: showTime(g.left_ms, t) }) : t("start.my_turn")) : t("start.their_turn")))),
+					h(g.my_turn ? "span.tag.on" : "span.tag", null, this.#turn(g)))),
 				waiting.map((w) => h("li", { data: { waiting: w.invite ?? w.game } },
 					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),
 					w.token && h("a.button", { href: `/invite/${w.token}`, "data-act": "show-link" }, t("start.link")),
 					w.game && h("a.button", { href: `/game/${w.game}` }, t("start.link")),
 					h("button.plain", { type: "button", "data-act": "withdraw", onclick: () => this.#cancel(w) }, t("page.cancel"))))),
 		);
+	}
+
+	/** #turn says whose turn it is and, if it is the visitor's, how much time is left. @param {import("./types.js").Mine} g */
+	#turn(g) {
+		const t = this.page.t;
+		if (!g.my_turn) return t("start.their_turn");
+		if (!g.left_ms) return t("start.my_turn");
+		const spent = g.running ? this.page.socket.time.now() - Date.parse(g.since) : 0;
+		return t("start.my_turn_left", { time: whole(Math.max(0, g.left_ms - Math.max(0, spent)), t) });
+	}
+
+	#tick() {
+		for (const g of this.#lobby?.mine ?? []) {
+			const tag = this.mine.querySelector(`[data-mine="${g.game}"] .tag`);
+			if (tag) put(tag, this.#turn(g));
+		}
 	}
 
 	/** #cancel takes back what waits. @param {import("./types.js").Waiting} w */

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -159,4 +160,25 @@ func TestLanguageLink(t *testing.T) {
 	p.see(`dialog select[name="language"]`)
 	p.choice(`dialog select[name="language"]`, "en")
 	p.await(`document.documentElement.lang === "en" && document.querySelector("h1").textContent === "Ladder"`)
+}
+
+// TestTimeLeftOfGames: the start screen shows what is left for a turn now.
+func TestTimeLeftOfGames(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("xiangqi") // with ten minutes
+	p.move("h2e2")
+	p.see(mayMove)
+	p.open("/")
+	p.see(`[data-mine] .tag.on`)
+	const left = `(text => { const [, m, s] = /: (\d+):(\d\d)$/.exec(text); return 60 * m + +s; })(document.querySelector("[data-mine] .tag.on").textContent)`
+	first := poll(p.tab, left, func(s int) bool { return s > 0 })
+	p.await(fmt.Sprintf(`%s < %d`, left, first-2))
+	now := eval[int](p.tab, left)
+	p.tap(`[data-mine] a`)
+	p.see(mayMove)
+	if got := eval[int](p.tab, `(([m, s]) => 60 * m + +s)(document.querySelector(".seat.bottom .time").textContent.split(":"))`); got > now {
+		t.Errorf("%d seconds on the start screen, and then %d in the game", now, got)
+	}
 }
