@@ -99,6 +99,27 @@ func TestReviewGoneOn(t *testing.T) {
 	}
 }
 
+// TestRetryOnItsSide: on a phone on its side, too, what confirms a move that is tried is in sight.
+func TestRetryOnItsSide(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", phone, w.at)
+	p.resize(640, 360)
+	p.begin("xiangqi")
+	p.move("h2h9")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+	p.tap(act("retry"))
+	const confirm = `.review [data-act="confirm"]`
+	p.see(confirm)
+	if bottom := eval[float64](p.tab, `document.querySelector('`+confirm+`').getBoundingClientRect().bottom + scrollY`); bottom > 360 {
+		t.Errorf("the button is %v pixels down", bottom)
+	}
+}
+
 // watching replaces the browser's way to say that somebody wants to be rid of what lies over
 // the page by one that a test can use; above is how many wait for that, and back what Back on
 // a phone does.
