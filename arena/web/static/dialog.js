@@ -34,14 +34,21 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		if (!closable) box.addEventListener("cancel", (e) => e.preventDefault());
 		// On a phone, the tap that has opened the dialog ends with a click on what is there now.
 		const opened = performance.now();
-		let pressed = false;
-		box.addEventListener("pointerdown", () => (pressed = true), true);
+		const beside = (/** @type {MouseEvent} */ e) => {
+			const r = box.getBoundingClientRect();
+			return e.target === box && (e.clientX < r.left || e.clientX > r.right || e.clientY < r.top || e.clientY > r.bottom);
+		};
+		let pressed = false, pressedBeside = false;
+		box.addEventListener("pointerdown", (e) => {
+			pressed = true;
+			pressedBeside = beside(e);
+		}, true);
 		box.addEventListener("click", (e) => {
 			if (pressed || !e.detail || performance.now() - opened > 500) return; // a key makes a click, too, without a detail
 			e.preventDefault();
 			e.stopPropagation();
 		}, true);
-		box.addEventListener("click", (e) => closable && e.target === box && close(undefined));
+		box.addEventListener("click", (e) => closable && pressedBeside && beside(e) && close(undefined)); // not where a text was selected from inside
 		const offBack = onBack(() => closable && close(undefined), true);
 		box.addEventListener("close", () => {
 			offBack();

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/input"
 )
 
 // reads reports whether a screen reader reaches something of a role that has a name.
@@ -110,4 +111,41 @@ func TestTappedTwice(t *testing.T) {
 	p.await(`said.some(text => text.startsWith("Your blunders: "))`)
 	p.tap(act("review-close"))
 	p.see(act("rematch"))
+}
+
+// drag presses the mouse at a place and releases it at another.
+func (p *tab) drag(from, to [2]float64) {
+	p.t.Helper()
+	for _, e := range []struct {
+		kind    input.DispatchMouseEventType
+		at      [2]float64
+		buttons int64
+	}{{input.DispatchMouseEventTypeMousePressed, from, 1}, {input.DispatchMouseEventTypeMouseMoved, to, 1}, {input.DispatchMouseEventTypeMouseReleased, to, 0}} {
+		call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: e.kind, X: e.at[0], Y: e.at[1], Button: input.MouseButtonLeft, Buttons: e.buttons, ClickCount: 1})
+	}
+}
+
+// TestBesideDialog: a click beside a dialog closes it; one on its edge does not, nor does
+// selecting the text of a field with a mouse that is released beside the dialog.
+func TestBesideDialog(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "owner", desktop, w.at)
+	p.begin("gomoku")
+	p.tap(act("account"))
+	p.see(act("rename"))
+	place := func(expression string) [2]float64 {
+		at := eval[[]float64](p.tab, `(r => `+expression+`)(document.querySelector("dialog").getBoundingClientRect())`)
+		return [2]float64{at[0], at[1]}
+	}
+	field := place(`(f => [f.left + f.width / 2, f.top + f.height / 2])(document.querySelector('dialog [name="name"]').getBoundingClientRect())`)
+	edge, beside := place(`[r.left + 6, r.top + r.height / 2]`), place(`[r.left - 60, r.top + r.height / 2]`)
+	p.drag(field, beside)
+	p.drag(beside, field)
+	p.drag(edge, edge)
+	if !p.sees(`dialog[open]`) {
+		t.Fatal("the dialog is closed")
+	}
+	p.drag(beside, beside)
+	p.await(`!document.querySelector("dialog")`)
 }
