@@ -390,6 +390,19 @@ func (m *ActRequest) Check() error {
 	return first(errs...)
 }
 
+// CheckFor returns an error unless the request has a step where the action, which its
+// subject names, is negotiated in steps. With one, a resignation was meant as something
+// else.
+func (m *ActRequest) CheckFor(a Action) error {
+	switch {
+	case a == ActResign && m.Step != "":
+		return errors.New("step: a resignation has none")
+	case a != ActResign && m.Step == "":
+		return errors.New("step: want offer, accept or decline")
+	}
+	return nil
+}
+
 // Check implements Checker.
 func (m *ChatRequest) Check() error {
 	errs := []error{m.Header.Check(), instance(m.Instance), text("text", m.Text, maxText)}

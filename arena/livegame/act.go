@@ -188,8 +188,9 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 		return nil, *g.refuse(now, protocol.Over, "the game has ended")
 	case action != protocol.ActResign && req.Ply != len(g.snap.Moves):
 		return nil, *g.refuse(now, protocol.Stale, "this is ply %d", len(g.snap.Moves))
-	case action != protocol.ActResign && req.Step == "":
-		return nil, *g.refuse(now, protocol.Malformed, "step: want offer, accept or decline")
+	}
+	if err := req.CheckFor(action); err != nil {
+		return nil, *g.refuse(now, protocol.Malformed, "%v", err)
 	}
 	if flag, limited := g.clock.Flag(); limited && arrived.After(flag) {
 		if seat != g.pos.Turn() {

@@ -344,6 +344,18 @@ func TestActsBeforeFlag(t *testing.T) {
 	})
 }
 
+// A step that is sent to the subject of resignations, as of a draw that was offered, ends no
+// game.
+func TestNoResignationWithStep(t *testing.T) {
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.play()
+	for _, step := range []protocol.Step{protocol.StepOffer, protocol.StepAccept, protocol.StepDecline} {
+		tb.code(tb.act(game.First, protocol.ActResign, step), protocol.Malformed)
+	}
+	tb.code(tb.act(game.First, protocol.ActDraw, ""), protocol.Malformed)
+	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Accepted)
+}
+
 // A resignation of a player whose engine failed says so, for programs and for people.
 func TestResignsForFault(t *testing.T) {
 	tb := open(t, terms(t, "60", true), DefaultPolicy())

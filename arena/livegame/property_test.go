@@ -92,6 +92,7 @@ func TestAnyEntrySufficesToGoOn(t *testing.T) {
 				event = m.Seat(seat, h.Epoch, "x9", "", now)
 			case "resign":
 				if i > 30 {
+					req.Step = ""
 					event, _ = m.Act(h.Player, protocol.ActResign, req, now, now)
 				}
 			case "takeover":

@@ -316,8 +316,11 @@ func checkRequest(s protocol.Subjects, subject string, data []byte) error {
 			_, e := protocol.Decode[protocol.ChatRequest](data, lim)
 			return check(e)
 		case protocol.ActResign, protocol.ActDraw, protocol.ActTakeback:
-			_, e := protocol.Decode[protocol.ActRequest](data, lim)
-			return check(e)
+			m, e := protocol.Decode[protocol.ActRequest](data, lim)
+			if e != nil {
+				return e
+			}
+			return m.CheckFor(action)
 		}
 		return fmt.Errorf("there is no action %.20q", action)
 	}

@@ -284,6 +284,22 @@ func TestMalformedMoveIsNamed(t *testing.T) {
 	foundOut(t, rep, "unknown-fields", "key: want 16 hex digits")
 }
 
+// What is malformed in a request may depend on its subject.
+func TestDrawWithoutStepIsNamed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := newScripted(t, b, b.connect(b.proxied()))
+	p.SetHooks(scripted.PlayerHooks{Move: func(s *scripted.Seat, _ protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest)) {
+		ctx, cancel := brief()
+		defer cancel()
+		p.SendAct(ctx, s.Game, protocol.ActDraw, protocol.ActRequest{Epoch: m.Epoch, Ply: m.Ply}) // the suite says what is wrong
+		send(m)
+	}})
+	go p.Start(t.Context())
+	rep := checkBot(t, b, conformance.Options{Only: []string{"game"}, Limit: brokenLimit}, func(cfg *conformance.BotConfig) { cfg.Ease = 1 })
+	foundOut(t, rep, "game", "step: want offer, accept or decline")
+}
+
 // sleepy thinks for most of the clock, which it takes as new.
 func sleepy(*bench, **scripted.Player) scripted.PlayerHooks {
 	return scripted.PlayerHooks{Move: func(_ *scripted.Seat, st protocol.State, m protocol.MoveRequest, send func(protocol.MoveRequest)) {

@@ -106,6 +106,9 @@ func (p *Platform) apply(g *Game, q protocol.GameRequest, seat game.Seat) (ans p
 		}
 		return ans
 	}
+	if q.Act.CheckFor(q.Action) != nil {
+		return refuse(protocol.Malformed)
+	}
 	g.Acts = append(g.Acts, string(q.Action)+" "+string(q.Act.Step))
 	offered := &g.DrawBy
 	if q.Action == protocol.ActTakeback {
