@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
@@ -218,6 +219,9 @@ func TestBadChallenges(t *testing.T) {
 		{"a bad position", func(m *protocol.ChallengeRequest) { m.Position = "QQQ" }, protocol.UnknownGame},
 		{"rated from an unusual position", func(m *protocol.ChallengeRequest) { m.Rated, m.Position = true, "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w" }, protocol.Malformed},
 		{"rated without a clock", func(m *protocol.ChallengeRequest) { m.Rated, m.Clock = true, clock.Spec{} }, protocol.Malformed},
+		{"no time for the first move", func(m *protocol.ChallengeRequest) {
+			m.Clock = clock.Spec{Kind: clock.Fischer, Increment: time.Second}
+		}, protocol.Malformed},
 		{"itself", func(m *protocol.ChallengeRequest) { m.Opponent = "ann" }, protocol.Malformed},
 		{"its own pool", func(m *protocol.ChallengeRequest) { m.Opponent, m.Pool = "", "player.ann" }, protocol.Malformed},
 		{"nobody", func(m *protocol.ChallengeRequest) { m.Opponent = "" }, protocol.Malformed},

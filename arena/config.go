@@ -205,6 +205,9 @@ func (l Ladder) validate(faults *configs.Faults) {
 		if l.On && c.Speed() == clock.Correspondence {
 			faults.Add("LADDER_CLOCK", "%v: a game would last for weeks", c)
 		}
+		if err := c.Check(); l.On && err != nil {
+			faults.Add("LADDER_CLOCK", "%v: %w", c, err)
+		}
 	}
 	if l.On {
 		faults.AtLeast("LADDER_GAMES", l.Games, 1)

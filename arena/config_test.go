@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sparring/game/clock"
 )
 
 func TestDefaultsAreValid(t *testing.T) {
@@ -22,6 +24,7 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	c.OfferFor, c.HoldFor, c.LostAfter, c.LeaseFor = -1, time.Second, time.Millisecond, time.Millisecond
 	c.Limits.Nesting = 0
 	c.Policy.FirstMove, c.Policy.LogLimit, c.Policy.FlagGrace = 0, 3, time.Hour
+	c.Ladder.On, c.Ladder.Clocks = true, []clock.Spec{{Kind: clock.Fischer, Increment: time.Second}}
 	c.Ladder.Rounds, c.Ladder.Pause = -1, -time.Second
 	c.Ladder.Rules = map[string][]string{"amazons": {"gomoku/freestyle-15"}, "go": {"go/ing"}, "xiangqi": {"xiangqi/simple+limit=60"}, "gomoku": {"gomoku"}}
 	err := c.Validate()
@@ -29,7 +32,7 @@ func TestValidateNamesAllFaults(t *testing.T) {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{"NATS_PREFIX", "ARENA_NAME", "ARENA_REPLICAS: 2", "ARENA_GAMES: 0", "ARENA_LOST_AFTER", "ARENA_FIRST_MOVE",
-		"LADDER_ROUNDS: -1", "LADDER_PAUSE: -1s", "LADDER_RULES: amazons", "LADDER_RULES: ",
+		"LADDER_CLOCK: 0+1: no time", "LADDER_ROUNDS: -1", "LADDER_PAUSE: -1s", "LADDER_RULES: amazons", "LADDER_RULES: ",
 		"LADDER_RULES: xiangqi/simple+limit=60: want the full name, xiangqi/simple", "LADDER_RULES: gomoku: want the full name, gomoku/freestyle-15"} {
 		if !strings.Contains(err.Error(), "SPARRING_"+want) {
 			t.Errorf("the error does not name SPARRING_%s:\n%v", want, err)

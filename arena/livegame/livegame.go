@@ -73,13 +73,17 @@ func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
 	return pos, nil
 }
 
-// Acceptable is Setup for the terms that a player asks for: a rated game is one of equals,
-// on a clock.
+// Acceptable is Setup for the terms that a player asks for: whoever moves first has time
+// for it, and a rated game is one of equals, on a clock.
 func Acceptable(t protocol.Terms) (game.Position, *protocol.Error) {
 	pos, refused := Setup(t)
-	switch {
-	case refused != nil || !t.Rated:
-		return pos, refused
+	switch err := t.Clock.Check(); {
+	case refused != nil:
+		return nil, refused
+	case err != nil:
+		return nil, protocol.Refuse(protocol.Malformed, "clock: %v", err)
+	case !t.Rated:
+		return pos, nil
 	case !t.Usual() || !t.Clock.Traits().Limited:
 		return nil, protocol.Refuse(protocol.Malformed, "rated: want the usual start position and a clock")
 	}

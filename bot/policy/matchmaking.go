@@ -36,6 +36,9 @@ func (m Matchmaking) Validate(at string) (errs []error) {
 	if m.On && m.Rated && !m.Clock.Traits().Limited { // the platform refuses it each time
 		errs = append(errs, fmt.Errorf("%sCLOCK: %v: a rated game has a clock; want one, or %sRATED=false", at, m.Clock, at))
 	}
+	if err := m.Clock.Check(); m.On && err != nil {
+		errs = append(errs, fmt.Errorf("%sCLOCK: %v: %w", at, m.Clock, err))
+	}
 	if m.Rules != "" {
 		if rules, err := catalog.Rules(m.Rules); err != nil {
 			errs = append(errs, fmt.Errorf("%sRULES: %w", at, err))

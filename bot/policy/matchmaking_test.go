@@ -39,6 +39,8 @@ func TestMatchmakingIsPossible(t *testing.T) {
 		{func(*Matchmaking) {}, ""},
 		{func(m *Matchmaking) { m.Clock = spec(t, "unlimited") }, "AT_CLOCK: "},
 		{func(m *Matchmaking) { m.Clock, m.Rated = spec(t, "unlimited"), false }, ""},
+		{func(m *Matchmaking) { m.Clock = spec(t, "0+1") }, "AT_CLOCK: 0+1: no time"},
+		{func(m *Matchmaking) { m.Clock, m.On = spec(t, "0+1"), false }, ""},
 		{func(m *Matchmaking) { m.Rules = "xiangqi/wxf+handicap=rook" }, "AT_RULES: "},
 		{func(m *Matchmaking) { m.Rules, m.Rated = "xiangqi/wxf+handicap=rook", false }, ""},
 		{func(m *Matchmaking) { m.Rules = "xiangqi/cxa+limit=20" }, "AT_RULES: "},

@@ -311,6 +311,9 @@ func (f *joinFlags) host(c *cobra.Command, t *team) error {
 	if err == nil && !spec.Traits().Limited {
 		err = errors.New("want a time limit, or a game might never end")
 	}
+	if err == nil {
+		err = spec.Check()
+	}
 	if err != nil {
 		return usagef("--clock: %w", err)
 	}

@@ -97,6 +97,9 @@ clocks unchanged.`,
 			if !spec.Traits().Limited {
 				return usagef("--clock: want a time limit, or a round would never end")
 			}
+			if err := spec.Check(); err != nil {
+				return usagef("--clock: %w", err)
+			}
 			if f.rounds < 0 {
 				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
 			}

@@ -289,6 +289,16 @@ func (s Spec) Budget(st State) (d time.Duration, ok bool) {
 	return s.Remaining(Turn{State: st})
 }
 
+// Check returns an error for a clock by which no game can be played: it has no time for a
+// seat's first move, as 0+1, whose increment comes after it. Parse reads such clocks,
+// since records may have them.
+func (s Spec) Check() error {
+	if first, limited := s.Budget(s.Start()); limited && first <= 0 {
+		return errors.New("no time for the first move; want more than 0 before the +")
+	}
+	return nil
+}
+
 // Charge returns the clock after a move that took used; ok is false if the flag
 // fell first; the clock is then zero.
 func (s Spec) Charge(st State, used time.Duration) (after State, ok bool) {

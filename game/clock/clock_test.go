@@ -67,6 +67,21 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	for text, playable := range map[string]bool{
+		"unlimited": true, "300": true, "0.001": true, "0.001+0": true, "10+0.1": true, "0+1": false, "0.000+1": false,
+		"0/1x30": true, "60/5x10": true, "5/move": true,
+	} {
+		s, err := Parse(text)
+		if err != nil {
+			t.Errorf("Parse(%q): %v", text, err)
+		}
+		if err := s.Check(); (err == nil) != playable {
+			t.Errorf("%q: %v, want it to be playable: %v", text, err, playable)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "-1", "0", "0+0", "1e3", "1.2345", "1.", ".5", "10+", "+1", "60/", "60/0x10", "60/101x10", "60/5x0", "60/5x", "60/x10",

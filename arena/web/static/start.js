@@ -260,7 +260,7 @@ class Start {
 			const [minutes, increment, periods, period] = fields.map((f) => Number(f.querySelector("input").value) || 0);
 			const initial = Math.round(minutes * 60 * 1000) / 1000;
 			const text = periods ? `${initial}/${periods}x${period}` : period && !initial && !increment ? `${period}/move` : increment ? `${initial}+${increment}` : String(initial);
-			const left = increment && (periods || period) || period && initial && !periods; // a number that the clock would not have
+			const left = increment && (periods || period || !initial) || period && initial && !periods; // a number that the clock would not have, or no time for the first move
 			const right = !left && parse(text);
 			fill(wrong, !right && t("start.own_wrong"));
 			if (right) this.#set({ clock: text });
