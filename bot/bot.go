@@ -35,6 +35,10 @@ type Deps struct {
 	// analyses then use Pool alone.
 	PlayerPool *engine.Pool
 	Build      string // for hellos and records
+	// KeepEngines, if set, is told for which specs and kinds of game, reproducible or not,
+	// NewGame will be called again, when the profiles have changed: what the engines of
+	// others hold is not needed beyond their running games.
+	KeepEngines func(needed func(spec, gameName string, reproducible bool) bool)
 	// RetryEngines is how often engines that do not start are tried again; 0: every 30 s.
 	RetryEngines time.Duration
 	// Guest is set for a bot on a platform of somebody else: it does not answer that

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"sparring/bot/play"
 	"sparring/engine"
@@ -96,6 +97,7 @@ func (b *Bot) updateRoster() {
 // applyProfiles makes the players follow new profiles, and returns them with the new
 // ones.
 func (b *Bot) applyProfiles(players []*player, profiles []Profile) []*player {
+	b.keepEngines(profiles)
 	added, changed, gone := 0, 0, 0
 	for _, profile := range profiles {
 		i := slices.IndexFunc(players, func(p *player) bool { return p.profile().Player == profile.Player })
@@ -123,6 +125,26 @@ func (b *Bot) applyProfiles(players []*player, profiles []Profile) []*player {
 	}
 	b.log.Info().Int("added", added).Int("changed", changed).Int("gone", gone).Msg("players read again")
 	return players
+}
+
+// keepEngines frees, once their games have ended, the engines that no profile names.
+func (b *Bot) keepEngines(profiles []Profile) {
+	needed := func(spec, gameName string, reproducible bool) bool {
+		return spec == "" && !reproducible && b.cfg.Analyses > 0 || slices.ContainsFunc(profiles, func(p Profile) bool {
+			return p.spec() == spec && p.Reproducible == reproducible && slices.Contains(p.Games, gameName)
+		})
+	}
+	b.warmUps.Range(func(k, _ any) bool {
+		key := k.(warmKey)
+		gameName, _, _ := strings.Cut(key.rules, "/")
+		if !needed(key.spec, gameName, key.reproducible) {
+			b.warmUps.Delete(key) // one that comes back has no tables
+		}
+		return true
+	})
+	if b.deps.KeepEngines != nil {
+		b.deps.KeepEngines(needed)
+	}
 }
 
 // follow makes the player follow a profile. It returns false if nothing changes.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -200,4 +201,54 @@ func TestReloadWhileAnEngineIsTried(t *testing.T) {
 		t.Errorf("log:\n%s", f.log)
 	}
 	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
+}
+
+// Engines that no profile names any more are not kept: their hash tables and idle programs
+// would stay until the process ends. Analyses keep ours.
+func TestReloadFreesEngines(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	path := filepath.Join(t.TempDir(), "players.json")
+	write := func(engine string) {
+		t.Helper()
+		if err := os.WriteFile(path, fmt.Appendf(nil, `{"players": [{"player": "amazons-hare", "games": ["amazons"], "engine": %q}]}`, engine), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("self:hash=1")
+	e := &greedy{winProb: 0.5}
+	var needed func(spec, gameName string, reproducible bool) bool
+	var opened sync.Map
+	f := runBot(t, connect(t, srv.Player("bots")), Deps{Build: "test 1",
+		NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
+			opened.Store(spec, needed == nil)
+			return e.newGame(spec, o)
+		},
+		KeepEngines: func(n func(spec, gameName string, reproducible bool) bool) { needed = n },
+	}, func(c *Config) { c.Profiles, c.Analyses = path, 1 })
+	p.seen("a hello", func() bool { return len(p.lastHello.Games) == 1 })
+	write("self:hash=2")
+	if err := f.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the new engine", func() bool { _, ok := opened.Load("self:hash=2"); return ok })
+	if before, _ := opened.Load("self:hash=2"); before != false {
+		t.Error("the new engine was opened before it was said to be needed")
+	}
+	for _, c := range []struct {
+		spec, game   string
+		reproducible bool
+		want         bool
+	}{
+		{"self:hash=2", "amazons", false, true},
+		{"self:hash=2", "amazons", true, false},
+		{"self:hash=2", "gomoku", false, false},
+		{"self:hash=1", "amazons", false, false},
+		{"", "amazons", false, true},
+		{"", "amazons", true, false},
+	} {
+		if needed(c.spec, c.game, c.reproducible) != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
 }

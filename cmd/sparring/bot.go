@@ -100,7 +100,7 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 			log.Warn().Err(err).Msg("can't close the records")
 		}
 	}
-	d.NewGame, d.Pool, d.PlayerPool, d.Build, d.Records = engines.NewGame, pool, playerPool, engine.Build(), records
+	d.NewGame, d.KeepEngines, d.Pool, d.PlayerPool, d.Build, d.Records = engines.NewGame, engines.Keep, pool, playerPool, engine.Build(), records
 	b, err = bot.New(nc, cfg, d)
 	if err != nil {
 		done()

@@ -52,9 +52,11 @@ type Options struct {
 type Engines struct {
 	options Options
 
-	mu     sync.Mutex
-	open   map[named]*opened
-	closed bool
+	mu      sync.Mutex
+	open    map[named]*opened
+	keep    func(spec, gameName string, reproducible bool) bool // see Keep
+	closed  bool
+	closing sync.WaitGroup // of searchers that nobody needs any more
 }
 
 // named identifies a searcher.
@@ -66,11 +68,39 @@ type named struct {
 // opened is a searcher that is opened when first used.
 type opened struct {
 	searcher func() (engine.Searcher, error)
+	games    int // open ones; guarded by Engines.mu
 }
 
 // NewEngines makes an Engines. Close it.
 func NewEngines(o Options) *Engines {
-	return &Engines{options: o, open: map[named]*opened{}}
+	return &Engines{options: o, open: map[named]*opened{}, keep: func(string, string, bool) bool { return true }}
+}
+
+// Keep says which searchers are kept for further games: those of the specs and kinds of
+// game, for reproducible games or not, for which keep returns true; at first all are. The
+// others are closed, now or with the last of their games. Keep is called by several
+// goroutines, and must not call the Engines.
+func (e *Engines) Keep(keep func(spec, gameName string, reproducible bool) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keep = keep
+	for name, entry := range e.open {
+		e.discardUnneeded(name, entry)
+	}
+}
+
+// discardUnneeded closes a searcher unless it has games or is kept for further ones. The
+// caller holds mu.
+func (e *Engines) discardUnneeded(name named, entry *opened) {
+	if e.open[name] != entry || entry.games > 0 || e.keep(name.spec, name.game, name.reproducible) {
+		return
+	}
+	delete(e.open, name)
+	e.closing.Go(func() { // a program may take time to end
+		if s, err := entry.searcher(); err == nil {
+			s.Close() // nobody plays by it: the error does not matter
+		}
+	})
 }
 
 // ErrClosed is returned by Engines.NewGame after Close.
@@ -92,10 +122,17 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 	}
 	entry, ok := e.open[name]
 	if !ok {
-		entry = &opened{sync.OnceValues(func() (engine.Searcher, error) { return Open(spec, name.game, options) })}
+		entry = &opened{searcher: sync.OnceValues(func() (engine.Searcher, error) { return Open(spec, name.game, options) })}
 		e.open[name] = entry
 	}
+	entry.games++
 	e.mu.Unlock()
+	ended := sync.OnceFunc(func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		entry.games--
+		e.discardUnneeded(name, entry)
+	})
 	s, err := entry.searcher() // without the lock: opening may be slow
 	if err != nil {
 		e.mu.Lock()
@@ -105,7 +142,27 @@ func (e *Engines) NewGame(spec string, o engine.GameOptions) (engine.Game, error
 		e.mu.Unlock()
 		return nil, err
 	}
-	return s.NewGame(o)
+	g, err := s.NewGame(o)
+	if err != nil {
+		ended()
+		return nil, err
+	}
+	return &countedGame{g, ended}, nil
+}
+
+// countedGame is a game that says when it is closed.
+type countedGame struct {
+	engine.Game
+	ended func()
+}
+
+// Unwrap returns the game itself.
+func (g *countedGame) Unwrap() engine.Game { return g.Game }
+
+// Close implements engine.Game.
+func (g *countedGame) Close() error {
+	defer g.ended()
+	return g.Game.Close()
 }
 
 // Close closes all searchers.
@@ -120,6 +177,7 @@ func (e *Engines) Close() error {
 			errs = append(errs, s.Close())
 		}
 	}
+	e.closing.Wait()
 	return errors.Join(errs...)
 }
 

@@ -54,3 +54,66 @@ func TestAdvisedClosesAfterError(t *testing.T) {
 		t.Errorf("the game that was opened first is still open: %v", err)
 	}
 }
+
+// closing counts how often a searcher is closed.
+type closing struct {
+	engine.Searcher
+	closed chan struct{}
+}
+
+func (c closing) Close() error {
+	c.closed <- struct{}{}
+	return c.Searcher.Close()
+}
+
+// TestKeep: a searcher that is not kept is closed with the last of its games, and one
+// without games at once; a game that needs it later gets another one.
+func TestKeep(t *testing.T) {
+	rules, err := catalog.Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngines(Options{HashBytes: 1 << 16})
+	searcher, err := engine.New("gomoku", engine.Options{HashBytes: 1 << 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const old, fresh = "self:nodes=10", "self:nodes=20"
+	closed := make(chan struct{}, 9)
+	e.open[named{old, "gomoku", false}] = &opened{searcher: func() (engine.Searcher, error) { return closing{searcher, closed}, nil }}
+	var games []engine.Game
+	for _, spec := range []string{old, old, fresh} {
+		g, err := e.NewGame(spec, engine.GameOptions{Rules: rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		games = append(games, g)
+	}
+	e.Keep(func(spec, gameName string, reproducible bool) bool {
+		return spec == fresh && gameName == "gomoku" && !reproducible
+	})
+	games[2].Close()
+	for range 2 { // a game may be closed more than once
+		games[0].Close()
+	}
+	if len(e.open) != 2 || len(closed) != 0 {
+		t.Errorf("with an open game: %d searchers, %d closed", len(e.open), len(closed))
+	}
+	games[1].Close()
+	<-closed
+	if len(e.open) != 1 || e.open[named{fresh, "gomoku", false}] == nil {
+		t.Errorf("without games: searchers %v", e.open)
+	}
+	again, err := e.NewGame(old, engine.GameOptions{Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	e.Keep(func(string, string, bool) bool { return false })
+	if len(e.open) != 0 {
+		t.Errorf("at the end: searchers %v", e.open)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
