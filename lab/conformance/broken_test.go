@@ -463,6 +463,12 @@ func TestBrokenPlatforms(t *testing.T) {
 			return nil
 		}), want: "waited in vain"},
 		"agreements": {hooks: mute(protocol.NoticeChat), want: "the chat"},
+		"takeback": {hooks: tell(func(_ *scripted.Platform, _ *scripted.Game, st protocol.State, send func(protocol.State)) {
+			if st.Seq > 4 && len(st.Moves) == 2 { // it turns the clocks back, too
+				st.Clocks.Seats[game.Second].LeftMS = 61_000
+			}
+			send(st)
+		}), want: "gave seat second time"},
 		"receipts": {hooks: func(*scripted.Platform) scripted.Hooks {
 			return scripted.Hooks{Answer: func(_ *scripted.Game, _ protocol.GameRequest, ans *protocol.ActAnswer) {
 				if ans.Receipt != nil {
@@ -594,6 +600,24 @@ func TestBrokenPlatforms(t *testing.T) {
 			at.Disk = noDisk{}
 			foundOut(t, checkPlatform(t, at, conformance.Options{Only: []string{scenario}, Limit: brokenLimit, Slow: true}), scenario, c.want)
 		})
+	}
+}
+
+// A platform need not have takebacks.
+func TestPlatformWithoutTakebacks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	startPlatform(t, b, scriptedConfig(), func(*scripted.Platform) scripted.Hooks {
+		return scripted.Hooks{Act: func(_ *scripted.Game, q protocol.GameRequest) *protocol.ActAnswer {
+			if q.Action == protocol.ActTakeback {
+				return scripted.Refuse(protocol.UnknownVerb)
+			}
+			return nil
+		}}
+	})
+	rep := checkPlatform(t, b.foreignConfig(), conformance.Options{Only: []string{"takeback"}})
+	if len(rep.Results) != 1 || rep.Results[0].Verdict != conformance.NotTried || !strings.Contains(rep.Results[0].Seen, "no takebacks") {
+		t.Errorf("%+v, want it not tried", rep.Results)
 	}
 }
 

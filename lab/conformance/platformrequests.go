@@ -364,6 +364,71 @@ func platformAgreements(ctx context.Context, r *platformRig) (string, error) {
 	return "a draw by agreement, and a chat", err
 }
 
+// noTakebacks are the codes by which a platform may say that it has no takebacks.
+var noTakebacks = []protocol.Code{protocol.UnknownVerb, protocol.Denied, protocol.Illegal, protocol.NotOffered}
+
+func platformTakeback(ctx context.Context, r *platformRig) (string, error) {
+	m, err := r.meetAt(ctx, 3, r.terms)
+	if err != nil {
+		return "", err
+	}
+	if m.state(m.ann).Terms.Rated {
+		return "", notTried("the platform makes every game a rated one")
+	}
+	// Bob spends more than a move's increment, so that the clocks of before would give him time.
+	if err := sleep(ctx, 1500*time.Millisecond); err != nil {
+		return "", err
+	}
+	if err := m.playTo(ctx, 4); err != nil {
+		return "", err
+	}
+	step := func(p *scripted.Player, s protocol.Step) error {
+		st := m.state(p)
+		_, err := p.Takeback(ctx, m.id, st.Holders[st.You].Epoch, len(st.Moves), s)
+		return err
+	}
+	if step(m.bob, protocol.StepAccept) == nil {
+		return "", broken("a takeback that nobody had asked for was accepted")
+	}
+	before := m.state(m.ann)
+	if err := step(m.ann, protocol.StepOffer); err != nil {
+		if refusal, ok := errors.AsType[*protocol.Error](err); ok && slices.Contains(noTakebacks, refusal.Code) {
+			return "", notTried("the platform has no takebacks: it refuses one as %q", refusal.Code)
+		}
+		return "", broken("a request for a takeback: %v", err)
+	}
+	if _, err := m.bob.Until(ctx, m.id, "the request for a takeback", func(st protocol.State) bool {
+		return st.TakebackBy != nil && *st.TakebackBy == game.First
+	}); err != nil {
+		return "", broken("%v", err)
+	}
+	if err := step(m.bob, protocol.StepAccept); err != nil {
+		return "", broken("the answer to a request for a takeback: %v", err)
+	}
+	if err := m.both(ctx, "the position before the first seat's last move", func(st protocol.State) bool { return len(st.Moves) == 2 }); err != nil {
+		return "", err
+	}
+	st := m.state(m.bob)
+	for seat := range st.Clocks.Seats {
+		if had, has := before.Clocks.Seats[seat].LeftMS, st.Clocks.Seats[seat].LeftMS; has > had {
+			return "", broken("the takeback gave seat %s time: %d ms left, before %d", game.Seat(seat), has, had)
+		}
+	}
+	if st.Seq <= before.Seq || st.TakebackBy != nil {
+		return "", broken("after the takeback: seq %d, before %d, and one is asked for by %v", st.Seq, before.Seq, st.TakebackBy)
+	}
+	req, err := m.choose(m.ann)
+	if err != nil {
+		return "", err
+	}
+	req.Ply = 4
+	_, err = m.ann.SendMove(ctx, m.id, req)
+	if _, err := m.refused(ctx, "a move for the ply before the takeback", err, protocol.Stale); err != nil {
+		return "", err
+	}
+	return "two plies taken back by agreement, and no time given", m.playTo(ctx, 4)
+}
+
 func platformWatch(ctx context.Context, r *platformRig) (string, error) {
 	e, err := r.join(ctx, eve)
 	if err != nil {

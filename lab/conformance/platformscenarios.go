@@ -21,6 +21,7 @@ var platformScenarios = []scenario[*platformRig]{
 	{"stranger", "refuse requests of a player without a seat in the game", "Refusals", nil, platformStranger},
 	{"mismatched-key", "end a game in which the keys differ: void, or in a rated one lost for the mover", "The game", nil, platformMismatchedKey},
 	{"agreements", "carry a draw from offer to agreement, and a chat to the opponent", "The game", nil, platformAgreements},
+	{"takeback", "return to the position before a move that is taken back by agreement, and give back no time", "The game", nil, platformTakeback},
 	{"receipts", "charge a move the time that it took, and say so", "Clocks and receipts", nil, platformReceipts},
 	{"lag-claim", "credit a bot nothing for a claimed lag", "Clocks and receipts", nil, platformLagClaim},
 	{"flag", "end a game on time, and not too early", "Clocks and receipts", nil, platformFlag},
