@@ -11,6 +11,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -380,4 +381,57 @@ func TestPersonReturnsElsewhere(t *testing.T) {
 		t.Errorf("outcome %+v, holder %+v", end.Outcome, h)
 	}
 	whole(t, a.store, g)
+}
+
+// An instance that answers offers but sends no heartbeats, or has given back all seats, does
+// not get a vacant one: it would lose it at once, again and again, and the game would not end.
+func TestVacantSeatNeedsHeartbeats(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(t *testing.T, b2 *player){
+		"silent": func(_ *testing.T, b2 *player) { b2.set(func(p *player) { p.quiet = true }) },
+		"leaving": func(t *testing.T, b2 *player) {
+			if _, err := b2.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := arenatest.StartServer(t, "", "ann", "bob")
+			cfg := quick()
+			cfg.Policy.AbandonAfter = 3 * time.Second
+			a := runArena(t, srv, cfg)
+			ann, b1 := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+			g := ann.challenge("bob", small(t, "170"), game.First)
+			b1.until(g, "some moves", plies(4))
+			ann.set(func(p *player) { p.play = nil })
+			b1.set(func(p *player) { p.play = nil })
+			b2 := join(t, srv, "bob", "b2")
+			var accepted atomic.Int32
+			b2.set(func(p *player) {
+				p.answer = func(protocol.Offer) protocol.OfferAnswer {
+					accepted.Add(1)
+					return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+				}
+			})
+			change(t, b2)
+			gametest.Eventually(t, "b2 to be absent", func() bool { return !a.presence.present("bob", "b2", time.Now()) })
+			b1.leaveTable()
+			if out := ann.until(g, "the end", finished).Outcome; out != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}) {
+				t.Errorf("ended %+v", out)
+			}
+			if accepted.Load() == 0 {
+				t.Error("the seat was not offered")
+			}
+			events, err := a.store.entries(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				if e.Holders[game.Second].Instance == "b2" {
+					t.Fatalf("event %d (%s): b2 has the seat", e.Index, e.Kind)
+				}
+			}
+		})
+	}
 }

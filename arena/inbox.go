@@ -139,8 +139,16 @@ type seatOffered struct {
 func (q seatOffered) serve(r *referee) {
 	r.offering[q.seat] = false
 	r.offerNext[q.seat] = time.Now().Add(r.a.cfg.RetryAfter)
+	player := r.game.Holder(q.seat).Player
 	switch {
-	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(r.game.Holder(q.seat).Player, q.ans):
+	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(player, q.ans):
+		if r.a.presence.leaving(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
+			// It would lose the seat again at once, and so keep it from other instances, and
+			// the game from its end.
+			r.log.Warn().Stringer("seat", q.seat).Str("player", string(player)).Str("instance", string(q.ans.Instance)).
+				Msg("vacant seat accepted by an instance without heartbeats")
+			return
+		}
 		r.seat(q.seat, q.epoch, q.ans.Instance)
 	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
 		r.log.Warn().Err(q.err).Stringer("seat", q.seat).Msg("seat not offered")
