@@ -12,9 +12,15 @@ func refusal(c protocol.Code, format string, args ...any) protocol.Answer {
 	return protocol.Answer{Error: protocol.Refuse(c, format, args...)}
 }
 
+// otherProcess is why a process is denied what it says as an instance.
+const otherProcess = "another process acts as this instance: each needs an id of its own"
+
 func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
-	if !a.presence.hello(from, m) { // it may not have been observed yet
+	switch a.presence.hello(from, m) { // it may not have been observed yet
+	case protocol.CodeBusy:
 		return protocol.HelloAnswer{Answer: refusal(protocol.CodeBusy, "%d other instances of this player are there", maxInstances)}
+	case protocol.Denied:
+		return protocol.HelloAnswer{Answer: refusal(protocol.Denied, otherProcess)}
 	}
 	return protocol.HelloAnswer{
 		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
@@ -23,8 +29,11 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 }
 
 func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
-	if !a.presence.known(from.Player, m.Instance) {
+	switch a.presence.listens(from.Player, m.Instance, m.Secret, from.Arrived) {
+	case protocol.UnknownPeer:
 		return protocol.AliveAnswer{Answer: refusal(protocol.UnknownPeer, "say hello first")}
+	case protocol.Denied:
+		return protocol.AliveAnswer{Answer: refusal(protocol.Denied, otherProcess)}
 	}
 	if _, ok := a.leases.alive(); !ok && protocol.HasAlternative(a.nc) {
 		return protocol.AliveAnswer{Answer: refusal(protocol.Unavailable, "nothing can be stored now")} // perhaps another arena can

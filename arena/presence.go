@@ -33,6 +33,10 @@ type instance struct {
 	games   []protocol.GameID // that it reports as played
 	gave    []protocol.GameID // whose seats it has given back
 	left    bool              // it gives back all seats and gets no new ones
+	// replaced is the process that acted as the instance before this one, and turnedAway the
+	// secret of one that came later and had to make way; see listens.
+	replaced   *replaced
+	turnedAway string
 }
 
 // freeSlots are slots for further games. Some may be kept for games against people.
@@ -106,23 +110,37 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	return in
 }
 
-// hello notes the hello of an instance. It reports false if the player has too many others.
-func (p *presence) hello(from protocol.From, m protocol.Hello) bool {
+// hello notes the hello of an instance. The code is CodeBusy if the player has too many
+// others, and Denied if another process acts as this one; otherwise "".
+func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if in := p.players[from.Player][m.Instance]; in != nil && in.otherProcess(m.Secret) {
+		switch {
+		case in.mayStillRun(m.Secret, from.Arrived, p.lostAfter):
+			if in.replaced.hello.ID != m.ID {
+				in.replaced.hello = &m
+				in.signOfLife(from.Arrived)
+			}
+			return ""
+		case in.turnedAway == m.Secret && from.Arrived.Sub(in.seen) < p.lostAfter:
+			return protocol.Denied
+		}
+		in.replaced = &replaced{hello: in.hello, at: from.Arrived}
+	}
 	in := p.of(from.Player, m.Instance, from.Arrived)
 	if in == nil {
-		return false
+		return protocol.CodeBusy
 	}
 	if in.hello != nil && in.hello.ID == m.ID {
-		return true // a repetition, which must not undo what the instance said since
+		return "" // a repetition, which must not undo what the instance said since
 	}
 	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, false, nil
 	in.free = freeSlots{m.Slots, m.Slots}
 	in.pool = in.free
 	close(p.greeted)
 	p.greeted = make(chan struct{})
-	return true
+	return ""
 }
 
 // await waits until the instance has said hello; false when ctx ends first.
@@ -145,6 +163,12 @@ func (p *presence) await(ctx context.Context, player protocol.PlayerID, id proto
 func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if in := p.players[from.Player][m.Instance]; in != nil && in.otherProcess(m.Secret) {
+		if in.mayStillRun(m.Secret, from.Arrived, p.lostAfter) {
+			in.signOfLife(from.Arrived)
+		}
+		return
+	}
 	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
 		in.games, in.free = m.Games, freeSlots{m.Free, m.FreeFor(protocol.Bot)}
 		others := m.Together() - m.Free // that the player does not take

@@ -81,6 +81,9 @@ type Bot struct {
 	answersFleet atomic.Bool // the operator's requests
 
 	wake chan struct{} // signals that a player may join or leave queues
+	// displaced is closed when another process turns out to act as the same instance.
+	displaced chan struct{}
+	giveWay   func() // closes displaced
 
 	games    context.Context // of the sessions
 	mu       sync.Mutex
@@ -123,8 +126,9 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 		nc: nc, cfg: cfg, deps: d, subjects: subjects, receiver: protocol.NewReceiver(nc),
 		log:    d.Log.With().Str("instance", string(cfg.Instance)).Logger(),
 		ledger: policy.NewLedger(cfg.limits()), clock: new(play.ServerClock), tally: play.NewTally(), wake: make(chan struct{}, 1),
-		leaving: make(map[protocol.PlayerID]chan struct{}),
+		leaving: make(map[protocol.PlayerID]chan struct{}), displaced: make(chan struct{}),
 	}
+	b.giveWay = sync.OnceFunc(func() { close(b.displaced) })
 	if b.mode, err = newMode(cfg.Data, cfg.Instance); err != nil {
 		return nil, err
 	}
@@ -153,7 +157,7 @@ func (b *Bot) Drain() { b.setMode(protocol.ModeDraining, "a signal", true) } // 
 
 // Run plays until ctx ends, or until the games have ended after Drain. It then gives
 // the seats back to the platform and returns within three seconds. It returns an
-// error when the connection is closed. It can be called once.
+// error when the connection is closed, and ErrSameInstance. It can be called once.
 func (b *Bot) Run(ctx context.Context) error {
 	b.warmUp(ctx)
 	games, stopGames := context.WithCancel(ctx)
@@ -348,6 +352,8 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-b.displaced:
+			return fmt.Errorf("%w (%s)", ErrSameInstance, b.cfg.Instance)
 		case <-b.ledger.Changed():
 		case <-b.wake:
 		case <-tick.C: // a queue that could not be joined is tried again
@@ -361,14 +367,14 @@ func (b *Bot) serve(ctx context.Context, status <-chan nats.Status) error {
 	}
 }
 
-// stop gives all seats back, and waits up to stopTimeout for the sessions.
+// stop gives all seats back, unless they are another process's, and waits up to stopTimeout for the sessions.
 func (b *Bot) stop() {
 	b.mu.Lock()
 	b.stopping = true
 	b.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, p := range b.roster() {
-		if p.known() {
+		if p.known() && !b.isDisplaced() {
 			wg.Go(func() { p.leave() })
 		}
 	}

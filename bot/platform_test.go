@@ -37,6 +37,7 @@ type platform struct {
 	leaves    []protocol.Leave
 	limited   int // leaves that are still to be refused, by the player's limits
 	deaf      int // heartbeats that are still to be refused as malformed
+	denies    int // and as another process's
 	asked     []protocol.ChallengeRequest
 	askers    []protocol.PlayerID // who sent them
 	hasty     bool                // the first challenge ends before it is answered
@@ -133,6 +134,11 @@ func (p *platform) serve() {
 			if p.deaf > 0 {
 				p.deaf--
 				ans.Error = protocol.Refuse(protocol.Malformed, "games: want 0 to 256")
+				return ans
+			}
+			if p.denies > 0 {
+				p.denies--
+				ans.Error = protocol.Refuse(protocol.Denied, "another process")
 				return ans
 			}
 			if !p.peers[m.Instance] {

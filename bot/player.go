@@ -34,6 +34,7 @@ type player struct {
 	retired    atomic.Bool        // its profile is gone: it only finishes its games
 	end        context.CancelFunc // of its goroutines
 	warned     time.Time          // when a refused heartbeat was logged last; only heartbeatLoop uses it
+	denied     int                // heartbeats in a row; only heartbeatLoop uses it
 
 	mu        sync.Mutex
 	engines   map[string]*protocol.Engine // that play, by game
@@ -49,6 +50,7 @@ const (
 	helloPause        = 200 * time.Millisecond // between two hellos
 	refusedPause      = 5 * time.Second        // after a refusal
 	warnRefusedEvery  = time.Minute            // between two log lines about refused heartbeats
+	deniedLimit       = 3                      // heartbeats in a row: another process acts as this instance
 	resumeHold        = 10 * time.Second       // for the first state of a resumed game
 	defaultHold       = 5 * time.Second        // for a grant, if the offer names no time
 	maxHold           = time.Minute
@@ -300,6 +302,12 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 			return // the platform can't be played on through this server
 		case protocol.UnknownPeer:
 			p.RequestHello()
+		case protocol.Denied:
+			// One process of the platform may not have heard our hello yet.
+			if p.denied++; p.denied >= deniedLimit {
+				p.bot.giveWay()
+			}
+			return
 		default:
 			p.warnRefused(refusal)
 		}
@@ -309,6 +317,7 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	if err != nil {
 		return // the watchdog reports it
 	}
+	p.denied = 0
 	p.bot.noteAnswer(sent, ans.ServerTime)
 	for _, g := range ans.Held {
 		if s := p.seatIn(g); s == nil || !s.Held() {

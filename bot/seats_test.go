@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,5 +187,36 @@ func TestStopHandsOver(t *testing.T) {
 	doc := records.find(t, 1, "game1")
 	if doc.Result != game.Undecided || len(doc.Plies) < 3 || doc.Text == "" || doc.Plies[0].Think == nil {
 		t.Errorf("the record of the game handed over: %+v", doc)
+	}
+}
+
+// A process whose heartbeats are another's ends, and gives back no seats, which are that one's.
+// One or two such answers may come from a part of the platform that has not heard its hello.
+func TestEndsForAnotherProcessOfItsInstance(t *testing.T) {
+	p, _, f := thinking(t)
+	p.mu.Lock()
+	p.denies = deniedLimit - 1
+	p.mu.Unlock()
+	p.seen("the first denials", func() bool { return p.denies == 0 })
+	p.mu.Lock()
+	p.alive = protocol.Alive{}
+	p.mu.Unlock()
+	p.seen("another heartbeat", func() bool { return len(p.alive.Games) == 1 && p.alive.Secret == p.secret[hare] })
+	select {
+	case <-f.done:
+		t.Fatalf("it ended after %d denials: %v", deniedLimit-1, f.err)
+	default:
+	}
+	p.mu.Lock()
+	p.denies = 100
+	p.mu.Unlock()
+	f.wait(t)
+	if !errors.Is(f.err, ErrSameInstance) || !strings.Contains(f.err.Error(), string(f.cfg.Instance)) {
+		t.Errorf("Run returned %v", f.err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.leaves) > 0 {
+		t.Errorf("it gave back %+v", p.leaves)
 	}
 }

@@ -216,9 +216,10 @@ func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
 	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
 }
 
-// Alive sends a heartbeat. It fills in Header and Instance.
+// Alive sends a heartbeat. It fills in Header, Instance and Secret. Refused as Denied, it
+// means that another process acts as this instance.
 func (c *Client) Alive(ctx context.Context, m Alive) (AliveAnswer, error) {
-	m.Header, m.Instance = newHeader(), c.instance
+	m.Header, m.Instance, m.Secret = newHeader(), c.instance, c.secret
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 

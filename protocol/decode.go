@@ -289,7 +289,7 @@ func (m *Hello) Check() error {
 // Check implements Checker.
 func (m *Alive) Check() error {
 	return first(m.Header.Check(), instance(m.Instance), within("free", m.Free, MaxSlots), within("free_for_bots", m.FreeFor(Bot), MaxSlots), within("free_together", m.Together(), MaxSlots),
-		ids("games", m.Games))
+		ids("games", m.Games), text("secret", m.Secret, maxDisplay))
 }
 
 // Check implements Checker.

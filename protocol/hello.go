@@ -225,6 +225,9 @@ type Alive struct {
 	// where the player itself takes fewer. Absent: as many as Free.
 	FreeTogether *int     `json:"free_together,omitempty"`
 	Games        []GameID `json:"games,omitempty"` // games that it plays for this player
+	// Secret is that of the hello, so that two processes with the same instance id are told
+	// apart. Absent: they are not.
+	Secret string `json:"secret,omitempty"`
 }
 
 // FreeFor returns the free slots for games against players of a kind.
