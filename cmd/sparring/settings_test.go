@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"sparring/bot"
 	"sparring/configs"
 )
@@ -53,6 +55,38 @@ func TestShippedSettings(t *testing.T) {
 				t.Errorf("no settings: %v (%v)", unknown, err)
 			}
 		})
+	}
+}
+
+// TestComposeMountsFolders: a container sees what an operator writes into a file and then
+// reloads, also if the editor replaces the file. A mount of the file itself stays at the old
+// one.
+func TestComposeMountsFolders(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(root, "docker-compose.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct{ Volumes []string }
+	}
+	if err := yaml.Unmarshal(data, &compose); err != nil {
+		t.Fatal(err)
+	}
+	mounts := 0
+	for name, s := range compose.Services {
+		for _, v := range s.Volumes {
+			from, _, _ := strings.Cut(v, ":")
+			if !strings.HasPrefix(from, ".") {
+				continue
+			}
+			mounts++
+			if info, err := os.Stat(filepath.Join(root, from)); err != nil || !info.IsDir() {
+				t.Errorf("%s: %s is no folder (%v)", name, v, err)
+			}
+		}
+	}
+	if mounts == 0 {
+		t.Error("nothing of the checkout is mounted")
 	}
 }
 
