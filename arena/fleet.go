@@ -21,9 +21,14 @@ func (a *Arena) serveFleet(ctx context.Context) {
 func (a *Arena) report() protocol.Report {
 	total := a.metrics.totals()
 	r := &protocol.ArenaReport{
-		Refereed: len(a.refereed()), Running: a.index.countRunning(), Moves: total["moves_total"], Ended: total["games_ended_total"],
+		Running: a.index.countRunning(), Moves: total["moves_total"], Ended: total["games_ended_total"],
 		SeatChanges: total["seat_changes_total"], Takeovers: total["takeovers_total"], Dropped: a.server.Dropped(), Unkept: a.unkept.Load(),
 		Faults: total["disputes_total"] + total["logs_corrupt_total"],
+	}
+	for _, referee := range a.refereed() { // some still answer after the end of their games
+		if e, ok := a.index.last(referee.id); ok && e.Status != protocol.Finished {
+			r.Refereed++
+		}
 	}
 	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), time.Now())
 	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}

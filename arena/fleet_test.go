@@ -108,7 +108,7 @@ func TestArenaReport(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
 	cfg := steady()
-	cfg.Name, cfg.Build = "main", "sparring test"
+	cfg.Name, cfg.Build, cfg.Linger = "main", "sparring test", time.Hour
 	a := runArena(t, srv, cfg)
 	ann := join(t, srv, "ann", "a1")
 	bob := join(t, srv, "bob", "b1")
@@ -154,6 +154,11 @@ func TestArenaReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	gametest.Eventually(t, "eve to have left", func() bool { r, _ := ask(); return len(r.Arena.Instances) == 2 })
+	ann.until(g, "the end", finished)
+	gametest.Eventually(t, "no game, although its referee still answers", func() bool {
+		r, _ := ask()
+		return r.Arena.Refereed == 0 && r.Arena.Running == 0 && len(a.refereed()) == 1
+	})
 }
 
 // A player has room for so many instances that are there, and the hello of one more is

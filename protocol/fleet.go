@@ -122,7 +122,7 @@ type Overhead struct {
 // ArenaReport is the part of a report that only arenas have. Counters count since the
 // start of the process.
 type ArenaReport struct {
-	Refereed    int   `json:"refereed"` // games of this process
+	Refereed    int   `json:"refereed"` // running games of this process
 	Running     int   `json:"running"`  // games of the platform
 	Moves       int64 `json:"moves"`
 	Ended       int64 `json:"ended"`
