@@ -180,7 +180,8 @@ func printJSON(out io.Writer, v any) error {
 // controlled is what became of a verb for one process.
 type controlled struct {
 	Instance protocol.InstanceID `json:"instance"`
-	Report   *protocol.Report    `json:"report,omitempty"`
+	Report   *protocol.Report    `json:"report,omitempty"` // its last one
+	Ended    bool                `json:"ended,omitempty"`  // waited for
 	Error    string              `json:"error,omitempty"`
 }
 
@@ -280,12 +281,13 @@ func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id prot
 		case err == nil:
 			gone, result.Report = 0, &last
 		case errors.Is(err, &protocol.Error{Code: protocol.Stale}):
-			return result
+			gone = endedAfter
 		case errors.Is(err, nats.ErrNoResponders):
 			gone++
 		case errors.Is(err, &protocol.Error{Code: protocol.Over}): // it is ending
 		}
 	}
+	result.Ended = wait
 	return result
 }
 
@@ -323,7 +325,10 @@ func (f *fleetFlags) printControlled(out io.Writer, results []controlled, done s
 	} else {
 		for _, r := range results {
 			text := r.Error
-			if r.Report != nil {
+			switch {
+			case r.Ended:
+				text = "ended"
+			case r.Report != nil:
 				text = fmt.Sprintf("%s, %s", done, count(r.Report.Bot.Games+r.Report.Bot.LevelGames, "game", "games"))
 			}
 			if _, err := fmt.Fprintf(out, "%s: %s\n", r.Instance, text); err != nil {

@@ -443,4 +443,8 @@ func TestDrainOfOneProcess(t *testing.T) {
 	if r.Error != "" || drains.Load() != 1 {
 		t.Errorf("%d processes were drained (%s), want one", drains.Load(), r.Error)
 	}
+	var out strings.Builder
+	if err := f.printControlled(&out, []controlled{r}, "draining"); err != nil || out.String() != "one: ended\n" {
+		t.Errorf("after its end the command says %q (%v)", out.String(), err)
+	}
 }
