@@ -267,6 +267,9 @@ func (p Policy) checkClock(c clock.Spec, no decline) Refusal {
 	if limited && expected < 100*time.Millisecond {
 		return no(protocol.DeclineClock, "too fast for any network")
 	}
+	if err := c.Check(); err != nil {
+		return no(protocol.DeclineClock, "%v", err)
+	}
 	return Refusal{}
 }
 

@@ -68,6 +68,7 @@ func TestPolicy(t *testing.T) {
 		{"unlimited is slow", Policy{Slowest: spec(t, "60")}, offer(at("unlimited")), 0, protocol.DeclineClock},
 		{"unlimited is not fast", Policy{Fastest: spec(t, "60")}, offer(at("unlimited")), 0, ""},
 		{"no time at all", all, offer(at("0.05")), 0, protocol.DeclineClock},
+		{"no time for the first move", all, offer(at("0+1")), 0, protocol.DeclineClock},
 		{"rated only", Policy{Rated: RatedOnly}, offer(casual), 0, protocol.DeclineRated},
 		{"casual only", Policy{Rated: CasualOnly}, offer(), 0, protocol.DeclineCasual},
 		{"both", Policy{Rated: RatedAndCasual, Opponents: Everyone}, offer(casual), 0, ""},
@@ -106,7 +107,7 @@ func TestPolicy(t *testing.T) {
 		if err == nil {
 			_, err = rules.New(c.offer.Terms.Position)
 		}
-		if c.offer.Kind == protocol.OfferSeat || c.offer.Opponent == nil || err != nil || rules.Game != c.offer.Terms.Game || c.name == "no time at all" ||
+		if c.offer.Kind == protocol.OfferSeat || c.offer.Opponent == nil || err != nil || rules.Game != c.offer.Terms.Game || strings.HasPrefix(c.name, "no time") ||
 			got.Reason == protocol.DeclineOpponent || got.Reason == protocol.DeclineRepeat || got.Reason == protocol.DeclineGame {
 			continue
 		}
