@@ -120,7 +120,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 		case in.mayStillRun(m.Secret, from.Arrived, p.lostAfter):
 			if in.replaced.hello.ID != m.ID {
 				in.replaced.hello = &m
-				in.signOfLife(from.Arrived)
+				in.signOfLife(from.Arrived, p.lostAfter)
 			}
 			return ""
 		case in.turnedAway == m.Secret && from.Arrived.Sub(in.seen) < p.lostAfter:
@@ -165,7 +165,7 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 	defer p.mu.Unlock()
 	if in := p.players[from.Player][m.Instance]; in != nil && in.otherProcess(m.Secret) {
 		if in.mayStillRun(m.Secret, from.Arrived, p.lostAfter) {
-			in.signOfLife(from.Arrived)
+			in.signOfLife(from.Arrived, p.lostAfter)
 		}
 		return
 	}

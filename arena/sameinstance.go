@@ -11,11 +11,13 @@ import (
 type replaced struct {
 	hello *protocol.Hello
 	at    time.Time
-	signs int // messages of it since then
+	signs int       // messages of it since then
+	last  time.Time // when one of these came
 }
 
 // signsOfLife is how many messages prove that a process still runs: the last one before its
-// end may be late.
+// end may be late. Those that come together count once: they had to wait, for us as well,
+// and its end may have come meanwhile.
 const signsOfLife = 2
 
 // otherProcess reports whether a message comes from another process than the one that acts
@@ -33,8 +35,13 @@ func (in *instance) mayStillRun(secret string, now time.Time, lostAfter time.Dur
 
 // signOfLife notes a message of the process that was replaced. If it still runs, it acts as
 // the instance again, since it has the games, and the one that came later has to make way.
-func (in *instance) signOfLife(now time.Time) {
-	if in.replaced.signs++; in.replaced.signs >= signsOfLife {
+func (in *instance) signOfLife(now time.Time, lostAfter time.Duration) {
+	r := in.replaced
+	if now.Sub(r.last) < lostAfter/6 { // heartbeats are a third of it apart
+		return
+	}
+	r.last = now
+	if r.signs++; r.signs >= signsOfLife {
 		in.turnedAway, in.hello, in.replaced, in.seen = in.hello.Secret, in.replaced.hello, nil, now
 	}
 }

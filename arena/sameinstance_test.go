@@ -25,6 +25,9 @@ func TestSameInstance(t *testing.T) {
 		"its last heartbeat is late": {
 			{0, "A", true, ok}, {7, "B", true, ok}, {8, "A", false, ok}, {9, "B", false, ok}, {14, "B", false, ok}, {30, "B", false, ok},
 		},
+		"its last heartbeats had to wait": {
+			{0, "A", true, ok}, {7, "B", true, ok}, {8, "A", false, ok}, {8, "A", false, ok}, {8, "A", false, ok}, {9, "B", false, ok}, {14, "B", false, ok}, {30, "B", false, ok},
+		},
 		"both run": {
 			{0, "A", true, ok}, {7, "B", true, ok}, {8, "B", false, ok}, {10, "A", false, ok}, {13, "B", false, ok}, {15, "A", false, ok},
 			{18, "B", false, denied}, {20, "A", false, ok}, {23, "B", false, denied}, {24, "B", true, denied}, {25, "A", false, ok},
