@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -261,39 +260,53 @@ func TestFlood(t *testing.T) {
 // takes too long or for all that waits, and the others get their states.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	t.Run("long", func(t *testing.T) {
-		readSlowly(t, 500*time.Millisecond, 5*time.Millisecond, "its page reads too slowly")
-	})
-	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 0, "too much waits for its page") })
+	t.Run("long", func(t *testing.T) { readSlowly(t, 500*time.Millisecond, 1, "its page reads too slowly") })
+	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 100, "too much waits for its page") })
 }
 
-// readSlowly has the page ask again and again, until it is dropped for a reason that the
-// log has.
-func readSlowly(t *testing.T, writing, pause time.Duration, reason string) {
+// readSlowly sends a page so many long messages, for which it is dropped for a reason that
+// the log has.
+func readSlowly(t *testing.T, writing time.Duration, messages int, reason string) {
 	var log lockedBuffer
 	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		h.log = zerolog.New(&log)
 		h.limits.writing, h.limits.pinging = writing, time.Hour
-		h.limits.perSecond, h.limits.burst = 1e6, 1e6
 	})
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "amazons/10x10", "300+2"))
-	slow := openNarrow(t, gw)("a")
+	openNarrow(t, gw)("b")
 	gametest.Eventually(t, "the slow socket", func() bool { return gw.sockets() == 2 })
-	// Each of these is answered with a state, until the buffers are full.
-	for i := 0; gw.sockets() == 2; i++ {
-		r := fmt.Sprintf(`{"t":"open","id":"o%d","game":"%s"}`, i, g)
-		if slow.Write(t.Context(), websocket.MessageText, []byte(r)) != nil {
-			break
-		}
-		time.Sleep(pause)
+	slow := gw.from("b")[0]
+	for range messages {
+		slow.send("", longNotice())
 	}
 	gametest.Eventually(t, "the slow socket dropped", func() bool { return gw.sockets() == 1 })
 	gametest.Eventually(t, "the log's word that "+reason, func() bool { return strings.Contains(log.String(), reason) })
 	_, legal := legalMoves(t, ann.state(g, "its turn", plies(0)).Snapshot)
 	ann.move(g, 0, legal[0])
+}
+
+// from returns the tabs of an address.
+func (h *hub) from(address string) (all []*tab) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for x := range h.tabs {
+		if x.address == address {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// longNotice is half of what may wait for a page, and stays so when it is compressed.
+func longNotice() Notice {
+	data := make([]byte, outboxBytes/2)
+	for i := range data {
+		data[i] = "0123456789abcdef"[rand.IntN(16)]
+	}
+	return Notice{T: "notice", Notice: protocol.Notice{Text: string(data)}}
 }
 
 // openNarrow returns a function that opens a socket from an address, which nobody reads.
@@ -339,25 +352,14 @@ func TestNobodyReads(t *testing.T) {
 	for range 6 {
 		open("b")
 	}
-	long := func() string { // and stays long when it is compressed
-		data := make([]byte, outboxBytes/2)
-		for i := range data {
-			data[i] = "0123456789abcdef"[rand.IntN(16)]
-		}
-		return string(data)
-	}
 	gametest.Eventually(t, "the sockets", func() bool { return gw.sockets() == 7 })
-	gw.mu.Lock()
-	all := slices.Collect(maps.Keys(gw.tabs))
-	gw.mu.Unlock()
-	for _, at := range []string{"b", "a"} {
-		for _, x := range all {
-			if x.address == at {
-				x.send("", Notice{T: "notice", Notice: protocol.Notice{Text: long()}})
-			}
+	silent, reading := gw.from("b"), gw.from("a")
+	for _, to := range [][]*tab{silent, reading} {
+		for _, x := range to {
+			x.send("", longNotice())
 		}
 		gametest.Eventually(t, "the messages begun", func() bool {
-			return !slices.ContainsFunc(all, func(x *tab) bool { x.out.mu.Lock(); defer x.out.mu.Unlock(); return len(x.out.queue) > 0 })
+			return !slices.ContainsFunc(to, func(x *tab) bool { x.out.mu.Lock(); defer x.out.mu.Unlock(); return len(x.out.queue) > 0 })
 		})
 	}
 	ann.until("the message", func() bool { return len(ann.notices) == 1 })

@@ -84,6 +84,7 @@ func TestLadder(t *testing.T) {
 	if text := eval[string](ann.tab, `document.querySelector("[data-ladder]").textContent`); !contains(text, "Gomoku", "Freestyle", "30 min + 20 s", "Waiting for an opponent", "Nobody else") {
 		t.Errorf("while waiting: %s", text)
 	}
+	ann.await(`JSON.parse(sessionStorage.ladder).since !== ""`) // the gateway has answered
 	since := eval[string](ann.tab, `JSON.parse(sessionStorage.ladder).since`)
 	ann.picture("ladder-waiting")
 	eval[any](ann.tab, `void (Date.now = (f => () => f() + 3600e3)(Date.now), window.before = sessionStorage.ladder)`)
