@@ -22,6 +22,7 @@ import (
 	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
 	xiangqirules "sparring/game/xiangqi"
+	"sparring/lab/trees"
 	"sparring/lab/tune"
 	"sparring/record"
 	"sparring/record/format"
@@ -332,12 +333,16 @@ func heldOut(loss float64, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
+func printTrees(out io.Writer, files []trees.Terms, digest string) {
+	if len(files) > 0 {
+		fmt.Fprintf(out, "trees      %s (digest %s)\n", count(len(files), "file", "files"), digest)
+	}
+}
+
 func printTuning(c *cobra.Command, m *tune.Manifest) {
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "games      %d (digest %s)\n", m.Games, m.GamesDigest)
-	if m.TreesDigest != "" {
-		fmt.Fprintf(out, "trees      %d files (digest %s)\n", len(m.Trees), m.TreesDigest)
-	}
+	printTrees(out, m.Trees, m.TreesDigest)
 	fmt.Fprintf(out, "positions  %d\n", m.Positions)
 	fmt.Fprintf(out, "error      %.6f before, %.6f after\n", m.Before.Learnt, m.After.Learnt)
 	fmt.Fprintf(out, "held out   %s\n", heldOut(m.After.Held, "%.6f before, %.6f after", m.Before.Held, m.After.Held))

@@ -42,6 +42,7 @@ by the same command; more --trees extend the file. See docs/training.md.`,
 	flags.Uint64Var(&f.plan.TreeNodes, "tree-nodes", 1500, "nodes of the search that a tree is of")
 	flags.Uint64Var(&f.plan.Nodes, "nodes", 500, "nodes of the search that labels a position")
 	flags.IntVar(&f.plan.PerTree, "per-tree", 16, "maximum positions per tree")
+	flags.BoolVar(&f.plan.Moves, "moves", false, "draw the positions whose moves a search runs through, to learn a policy from; the others have no moves")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "seed of all random choices")
 	flags.IntVar(&f.concurrency, "concurrency", 1, "trees made in parallel")
 	return c

@@ -142,13 +142,20 @@ type Choices struct {
 	Linear
 }
 
-// NewChoices returns the policy under the rules.
-func NewChoices(rules string) (*Choices, error) {
+// NewChoices returns the policy under the rules, with the weights of a weights file, or
+// with all weights 0 if from is nil.
+func NewChoices(rules string, from []byte) (*Choices, error) {
 	class, err := classNamed(rules)
 	if err != nil {
 		return nil, err
 	}
-	return &Choices{Linear{adapter.ParametersOf(new(weights).moveParameters(class)), class}}, nil
+	w := new(weights)
+	if from != nil {
+		if err := w.readMoves(from, class); err != nil {
+			return nil, err
+		}
+	}
+	return &Choices{Linear{adapter.ParametersOf(w.moveParameters(class)), class}}, nil
 }
 
 // Features returns the terms of each feature: the weights of a code's kinds, and its
@@ -176,7 +183,7 @@ func (a *position) allowAll() {
 	}
 }
 
-// Choice returns for each move that the search may consider at a position its two
+// Choice returns for each move that the policy orders at a position its two
 // features, its point's code for the side to move and for the other, and which of
 // the moves is m. Ok is false where nothing can be learnt: the move is the only one,
 // or not among them.
@@ -195,9 +202,12 @@ func (l *Choices) Choice(g game.Position, m game.Move) (c adapter.Choice, ok boo
 	at += int(a.need())
 	a.allowAll()
 	c.PerMove, c.Chosen = 2, -1
-	for i, e := range a.Moves(nil, &search.Cursor{}) {
+	for _, e := range a.Moves(nil, &search.Cursor{}) {
+		if e.Order == foulOrder {
+			continue // forbidden, and last whatever the policy says
+		}
 		if e.Move == m {
-			c.Chosen = i
+			c.Chosen = c.Len()
 		}
 		state := &a.field.state[e.Move-1].codes
 		c.Moves = append(c.Moves, int32(2*at*codes)+int32(state[a.toMove]), int32((2*at+1)*codes)+int32(state[a.toMove.Other()]))

@@ -47,6 +47,8 @@ type Position struct {
 	Score search.Score `json:"score"`
 	// Source is what decided: search.FromSearch or the kind of a proof.
 	Source string `json:"source"`
+	// Move is the search's, where the positions are those whose moves are run through.
+	Move string `json:"move,omitempty"`
 }
 
 // File is a file of labelled positions. It is locked while it is open.

@@ -21,7 +21,10 @@ type Plan struct {
 	TreeNodes uint64 `json:"tree_nodes"` // of the search that a tree is of
 	Nodes     uint64 `json:"nodes"`      // of the search that labels a position
 	PerTree   int    `json:"per_tree"`   // positions drawn from a tree
-	Seed      uint64 `json:"seed,string"`
+	// Moves draws the positions whose moves the search runs through, by which a policy is
+	// asked, instead of those that it evaluates.
+	Moves bool   `json:"moves,omitempty"`
+	Seed  uint64 `json:"seed,string"`
 }
 
 // Validate reports everything that is out of range.
@@ -132,7 +135,7 @@ func (m *maker) tree(ctx context.Context, g *search.Game, number int) (*Tree, er
 		return tree, err
 	}
 	tree.Rules = root.Rules().Name
-	drawn := &sample{most: m.plan.PerTree, rng: rng}
+	drawn := &sample{moves: m.plan.Moves, most: m.plan.PerTree, rng: rng}
 	if _, err := run(ctx, g, sampling(pos, drawn), m.plan.TreeNodes); err != nil {
 		return nil, err
 	}
@@ -185,7 +188,11 @@ func (m *maker) label(ctx context.Context, g *search.Game, rules *game.Rules, te
 	if err != nil || r.Source == search.FromOnly {
 		return labelled, false, err
 	}
-	return Position{Text: text, Score: r.Score, Source: r.Source}, true, nil
+	labelled = Position{Text: text, Score: r.Score, Source: r.Source}
+	if m.plan.Moves && len(r.PV) > 0 {
+		labelled.Move = p.Format(r.PV[0])
+	}
+	return labelled, true, nil
 }
 
 func run(ctx context.Context, g *search.Game, p search.Position, nodes uint64) (search.Result, error) {

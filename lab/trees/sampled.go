@@ -11,9 +11,10 @@ import (
 // sample is a random sample of the positions that a search evaluates: each of them has
 // the same chance (a reservoir).
 type sample struct {
-	most int
-	rng  *rand.Rand
-	seen int
+	moves bool // of those whose moves the search runs through, instead
+	most  int
+	rng   *rand.Rand
+	seen  int
 	// lines lead to the positions from the root of the search.
 	lines [][]game.Move
 }
@@ -81,10 +82,23 @@ func (s *sampled) Enter() search.Node {
 
 // Eval implements search.Position.
 func (s *sampled) Eval() search.Score {
-	if s.passes == 0 && s.unsettled[len(s.line)] {
+	s.meet(false)
+	return s.Position.Eval()
+}
+
+// Moves implements search.Position. What only looks for noisy moves asks no policy.
+func (s *sampled) Moves(buf []search.ScoredMove, c *search.Cursor) []search.ScoredMove {
+	if c.Mode != search.Noisy && c.Stage == 0 {
+		s.meet(true)
+	}
+	return s.Position.Moves(buf, c)
+}
+
+// meet adds the position if it is of the kind that is drawn from, and may be sampled.
+func (s *sampled) meet(moves bool) {
+	if moves == s.to.moves && s.passes == 0 && s.unsettled[len(s.line)] {
 		s.to.add(s.line)
 	}
-	return s.Position.Eval()
 }
 
 // Do implements search.Position.

@@ -84,52 +84,66 @@ func makeFile(t *testing.T, path string, p Plan, games *Games, trees, concurrenc
 	return data
 }
 
-// TestLabels: in every game the positions are where a search would evaluate them, and
-// each has the score that a search of its text gives.
+// quickMoves draws positions for a policy.
+var quickMoves = Plan{TreeNodes: 300, Nodes: 100, PerTree: 5, Seed: 7, Moves: true}
+
+// TestLabels: in every game the positions are where a search would evaluate them, or run
+// through their moves, and each has the score that a search of its text gives, and the
+// move for a policy.
 func TestLabels(t *testing.T) {
 	for _, name := range ruleSets {
-		t.Run(name, func(t *testing.T) {
-			games := someGames(t, name, 5)
-			path := filepath.Join(t.TempDir(), "trees.jsonl")
-			makeFile(t, path, quick, games, 6, 1)
-			a, err := engine.Adapter(games.Game)
+		t.Run(name, func(t *testing.T) { testLabels(t, name, quick) })
+		t.Run(name+" moves", func(t *testing.T) { testLabels(t, name, quickMoves) })
+	}
+}
+
+func testLabels(t *testing.T, name string, plan Plan) {
+	games := someGames(t, name, 5)
+	path := filepath.Join(t.TempDir(), "trees.jsonl")
+	makeFile(t, path, plan, games, 6, 1)
+	a, err := engine.Adapter(games.Game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := search.New(a.Params(), search.NewTable(0)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
+	defer kernel.Close()
+	positions := 0
+	terms, err := Read(path, func(tree Tree) error {
+		if len(tree.Positions) > plan.PerTree {
+			t.Errorf("tree %d: %d positions", tree.Number, len(tree.Positions))
+		}
+		for _, labelled := range tree.Positions {
+			p, err := catalog.Setup(games.Game, tree.Rules, labelled.Text)
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
-			kernel := search.New(a.Params(), search.NewTable(0)).NewGame(search.GameOptions{Fresh: search.NewTables(tableBytes)})
-			defer kernel.Close()
-			positions := 0
-			terms, err := Read(path, func(tree Tree) error {
-				if len(tree.Positions) > quick.PerTree {
-					t.Errorf("tree %d: %d positions", tree.Number, len(tree.Positions))
-				}
-				for _, labelled := range tree.Positions {
-					p, err := catalog.Setup(games.Game, tree.Rules, labelled.Text)
-					if err != nil {
-						return err
-					}
-					pos, err := a.New(p)
-					if err != nil {
-						return err
-					}
-					if node := pos.Enter(); node.Over || node.Forced {
-						t.Errorf("%s is settled", labelled.Text)
-					}
-					r := kernel.Start(pos, search.Limits{Nodes: quick.Nodes}, nil).Wait()
-					if r.Score != labelled.Score || r.Source != labelled.Source {
-						t.Errorf("%s: %d by %s, a search says %d by %s", labelled.Text, labelled.Score, labelled.Source, r.Score, r.Source)
-					}
-					positions++
-				}
-				return nil
-			})
+			pos, err := a.New(p)
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
-			if positions < 10 || terms.Plan != quick || terms.Game != games.Game || terms.GamesDigest != games.Digest() {
-				t.Errorf("%d positions, terms %+v", positions, terms)
+			if node := pos.Enter(); node.Over || node.Forced {
+				t.Errorf("%s is settled", labelled.Text)
 			}
-		})
+			r := kernel.Start(pos, search.Limits{Nodes: plan.Nodes}, nil).Wait()
+			if r.Score != labelled.Score || r.Source != labelled.Source {
+				t.Errorf("%s: %d by %s, a search says %d by %s", labelled.Text, labelled.Score, labelled.Source, r.Score, r.Source)
+			}
+			move := ""
+			if plan.Moves {
+				move = p.Format(r.PV[0])
+			}
+			if labelled.Move != move {
+				t.Errorf("%s: move %q, a search says %q", labelled.Text, labelled.Move, move)
+			}
+			positions++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if positions < 10 || terms.Plan != plan || terms.Game != games.Game || terms.GamesDigest != games.Digest() {
+		t.Errorf("%d positions, terms %+v", positions, terms)
 	}
 }
 
@@ -159,13 +173,20 @@ func TestSampledSearch(t *testing.T) {
 		limits := search.Limits{Nodes: 3000}
 		plain := kernel.Start(entered(t, a.New, p), limits, nil).Wait()
 		s := &sample{most: 100, rng: rand.New(rand.NewPCG(1, 2))}
-		wrapped := sampling(entered(t, a.New, p), s)
-		got := kernel.Start(wrapped, limits, nil).Wait()
+		got := kernel.Start(sampling(entered(t, a.New, p), s), limits, nil).Wait()
 		if got.Score != plain.Score || got.Nodes != plain.Nodes || got.Depth != plain.Depth || !slices.Equal(got.PV, plain.PV) {
 			t.Errorf("%s: sampled %+v, otherwise %+v", name, got, plain)
 		}
 		if len(s.lines) != s.most || s.seen < 300 {
 			t.Errorf("%s: %d positions of %d", name, len(s.lines), s.seen)
+		}
+		// Moves are run through at the root, where nothing is evaluated, and at fewer positions.
+		ofMoves := &sample{moves: true, most: 3000, rng: rand.New(rand.NewPCG(1, 2))}
+		if again := kernel.Start(sampling(entered(t, a.New, p), ofMoves), limits, nil).Wait(); again.Nodes != plain.Nodes || again.Score != plain.Score {
+			t.Errorf("%s: sampled %+v, otherwise %+v", name, again, plain)
+		}
+		if ofMoves.seen == 0 || ofMoves.seen >= s.seen || !slices.ContainsFunc(ofMoves.lines, func(line []game.Move) bool { return len(line) == 0 }) {
+			t.Errorf("%s: moves were run through at %d positions, of %d that were evaluated", name, ofMoves.seen, s.seen)
 		}
 		lengths := map[int]bool{}
 		for _, line := range s.lines {

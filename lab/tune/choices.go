@@ -21,8 +21,10 @@ import (
 // Policy scores moves by their features, see adapter.Choice. The probability that a
 // move is chosen is the softmax of the scores.
 type Policy interface {
-	// Names returns the names of the weights; all start at 0.
+	// Names returns the names of the weights, Start the values from which the fit starts,
+	// in 1024ths of a natural logarithm.
 	Names() []string
+	Start() []float64
 	// Features returns the terms of the features that all positions share.
 	Features() [][]adapter.Term
 	// Choice returns the features of each move that the search considers at p, and
@@ -127,14 +129,23 @@ type Accuracy struct {
 type PolicyOptions struct {
 	Passes int     `json:"passes"`
 	Rate   float64 `json:"rate"` // of Adam, in natural logarithms
-	// Pull is the regularization toward 0: a weight of 1 costs as much as this
-	// much loss in every position.
+	// Pull is the regularization toward the start: a weight that is 1 away from it costs as
+	// much as this much loss in every position.
 	Pull float64 `json:"pull"`
 }
 
 // Validate reports all options that are out of range.
 func (o PolicyOptions) Validate() error {
 	return Options{Passes: o.Passes, Rate: o.Rate, Pull: o.Pull, Scale: 1}.Validate()
+}
+
+// startOf returns the weights from which a fit of a policy starts, in natural logarithms.
+func startOf(policy Policy) []float64 {
+	start := slices.Clone(policy.Start())
+	for i := range start {
+		start[i] /= PolicyUnit
+	}
+	return start
 }
 
 // FitPolicy maximizes the likelihood of the chosen moves and returns the weights, in
@@ -152,23 +163,26 @@ func FitPolicy(ctx context.Context, policy Policy, all []Choice, o PolicyOptions
 	if learnt == 0 {
 		return nil, errors.New("no chosen moves to learn from")
 	}
-	features := policy.Features()
-	s := NewState(len(policy.Names()))
-	gradient := make([]float64, len(s.Change))
+	features, start := policy.Features(), startOf(policy)
+	s := NewState(len(start))
+	weights, gradient := slices.Clone(start), make([]float64, len(start))
 	for s.Passes < o.Passes {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		loss := policyGradient(all, features, s.Change, gradient)
+		loss := policyGradient(all, features, weights, gradient)
 		for i := range gradient {
 			gradient[i] = gradient[i]/float64(learnt) + 2*o.Pull*s.Change[i]
 		}
 		s.step(gradient, Options{Passes: o.Passes, Rate: o.Rate})
+		for i, change := range s.Change {
+			weights[i] = start[i] + change
+		}
 		if err := watch(s.Passes, loss/float64(learnt)); err != nil {
 			return nil, err
 		}
 	}
-	return s.Change, nil
+	return weights, nil
 }
 
 // appendValues appends the values of features.

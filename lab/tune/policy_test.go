@@ -20,6 +20,8 @@ const pairFeatures = 6
 
 func (pairs) Names() []string { return []string{"even", "odd", "0", "1", "2", "3", "4", "5"} }
 
+func (pairs) Start() []float64 { return make([]float64, 8) }
+
 func (p pairs) Features() [][]adapter.Term {
 	if p.apart {
 		return nil
