@@ -367,6 +367,10 @@ func platformAgreements(ctx context.Context, r *platformRig) (string, error) {
 // noTakebacks are the codes by which a platform may say that it has no takebacks.
 var noTakebacks = []protocol.Code{protocol.UnknownVerb, protocol.Denied, protocol.Illegal, protocol.NotOffered}
 
+// takebackSlack is how many milliseconds a clock may gain by rounding, and by what a platform
+// credits for a delay. The clocks of before would give half a second.
+const takebackSlack = 100
+
 func platformTakeback(ctx context.Context, r *platformRig) (string, error) {
 	m, err := r.meetAt(ctx, 3, r.terms)
 	if err != nil {
@@ -410,7 +414,7 @@ func platformTakeback(ctx context.Context, r *platformRig) (string, error) {
 	}
 	st := m.state(m.bob)
 	for seat := range st.Clocks.Seats {
-		if had, has := before.Clocks.Seats[seat].LeftMS, st.Clocks.Seats[seat].LeftMS; has > had {
+		if had, has := before.Clocks.Seats[seat].LeftMS, st.Clocks.Seats[seat].LeftMS; has > had+takebackSlack {
 			return "", broken("the takeback gave seat %s time: %d ms left, before %d", game.Seat(seat), has, had)
 		}
 	}

@@ -312,6 +312,7 @@ var emulateNetwork = cdp.Command[conditions, cdp.Empty]{Method: "Network.emulate
 func (p *tab) offline(off bool) {
 	p.t.Helper()
 	call(p, emulateNetwork, conditions{Offline: off, Download: -1, Upload: -1})
+	p.await(fmt.Sprintf(`navigator.onLine === %t`, !off)) // it takes effect a little later
 }
 
 // slow makes the processor slower by a factor.
