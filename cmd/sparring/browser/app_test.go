@@ -29,6 +29,16 @@ func (p *tab) begin(game string) {
 	p.see(mayMove)
 }
 
+// resignToReview resigns the game in which the person is to move, and opens its review.
+func (p *tab) resignToReview() {
+	p.t.Helper()
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	p.see(`.review[data-complete="true"]`)
+}
+
 // choice chooses an option of a list, as a person does who opens it.
 func (p *tab) choice(selector, value string) {
 	p.t.Helper()

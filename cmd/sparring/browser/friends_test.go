@@ -422,11 +422,7 @@ func TestReviewStays(t *testing.T) {
 	p := newOutdated(t, "reader", network.at)
 	p.begin("gomoku")
 	p.move("h8")
-	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
-	p.tap(act("review"))
-	p.see(`.review[data-complete="true"]`)
+	p.resignToReview()
 	p.outdate(network)
 	if !p.sees(`[data-review]`) {
 		t.Error("the review is gone")

@@ -54,15 +54,7 @@ func TestPagesWithoutScript(t *testing.T) {
 // one whose log was removed long ago.
 func (w *world) copyRecord(t testing.TB, from, to string) {
 	t.Helper()
-	nc, err := protocol.Connect(w.nats.Platform())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := w.store(t)
 	records, err := js.Stream(t.Context(), "sparring_records")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -208,15 +207,7 @@ func TestArenaKilledWhileSomebodyWaits(t *testing.T) {
 // forgetWaiting removes the stored challenges that wait.
 func (w *world) forgetWaiting(t testing.TB) {
 	t.Helper()
-	nc, err := protocol.Connect(w.nats.Platform())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := w.store(t)
 	kv, err := js.KeyValue(t.Context(), "sparring_agreements")
 	if err != nil {
 		t.Fatal(err)

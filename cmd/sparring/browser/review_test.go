@@ -50,11 +50,7 @@ func TestReviewGoneOn(t *testing.T) {
 		f.play(ann, moves[0])
 		f.play(f.bob, moves[1])
 	}
-	ann.see(mayMove)
-	ann.tap(act("resign"))
-	ann.tap(act("yes-resign"))
-	ann.tap(act("review"))
-	ann.see(`.review[data-complete="true"]`)
+	ann.resignToReview()
 	eval[any](ann, holding)
 
 	// A better line whose moves are still being written.
@@ -107,11 +103,7 @@ func TestRetryOnItsSide(t *testing.T) {
 	p.resize(640, 360)
 	p.begin("xiangqi")
 	p.move("h2h9")
-	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
-	p.tap(act("review"))
-	p.see(`.review[data-complete="true"]`)
+	p.resignToReview()
 	p.tap(act("retry"))
 	const confirm = `.review [data-act="confirm"]`
 	p.see(confirm)
@@ -162,11 +154,7 @@ func TestBackOnPhone(t *testing.T) {
 
 	// A mistake that is tried again, in a review.
 	p.move("h2h9")
-	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
-	p.tap(act("review"))
-	p.see(`.review[data-complete="true"]`)
+	p.resignToReview()
 	p.tap(act("retry"))
 	p.see(`[data-retry-state]`)
 	eval[any](p.tab, `back()`)

@@ -12,9 +12,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/game/gametest"
+	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
 
@@ -209,4 +211,19 @@ func (b *buffer) tail() string {
 	defer b.mu.Unlock()
 	text := b.text.Bytes()
 	return string(text[max(0, len(text)-3000):])
+}
+
+// store returns the platform's JetStream, for tests that change what is stored.
+func (w *world) store(t testing.TB) jetstream.JetStream {
+	t.Helper()
+	nc, err := protocol.Connect(w.nats.Platform())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
 }
