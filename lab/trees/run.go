@@ -189,8 +189,8 @@ func (m *maker) label(ctx context.Context, g *search.Game, rules *game.Rules, te
 		return labelled, false, err
 	}
 	labelled = Position{Text: text, Score: r.Score, Source: r.Source}
-	if m.plan.Moves && len(r.PV) > 0 {
-		labelled.Move = p.Format(r.PV[0])
+	if m.plan.Moves {
+		labelled.Move = p.Format(r.Move)
 	}
 	return labelled, true, nil
 }

@@ -130,7 +130,7 @@ func testLabels(t *testing.T, name string, plan Plan) {
 			}
 			move := ""
 			if plan.Moves {
-				move = p.Format(r.PV[0])
+				move = p.Format(r.Move)
 			}
 			if labelled.Move != move {
 				t.Errorf("%s: move %q, a search says %q", labelled.Text, labelled.Move, move)
