@@ -261,7 +261,7 @@ func TestFlood(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	t.Run("long", func(t *testing.T) { readSlowly(t, 500*time.Millisecond, 1, "its page reads too slowly") })
-	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 100, "too much waits for its page") })
+	t.Run("much", func(t *testing.T) { readSlowly(t, time.Hour, 10, "too much waits for its page") })
 }
 
 // readSlowly sends a page so many long messages, for which it is dropped for a reason that
