@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -32,8 +31,13 @@ type Pool struct {
 	// mu guards what follows and the mutable fields of every Search. It is
 	// never held while a search starts, reports or ends.
 	mu       sync.Mutex
-	searches []*Search // in the order in which they get cores, see before
+	searches ordered   // all, in the order in which they get cores
+	early    ordered   // searches for moves that are not urgent yet, in the order in which they will be
+	urgent   ordered   // those that are
+	awake    []*Search // those that may run
+	spare    []*Search // room for the next awake
 	timer    *time.Timer
+	timerAt  time.Time // when it schedules again; zero if it does not
 	closed   bool
 	running  sync.WaitGroup
 	load     Load
@@ -52,7 +56,9 @@ func NewPool(cores int) *Pool {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{cores: cores, loadAt: time.Now()}
+	p := &Pool{cores: cores, loadAt: time.Now()}
+	p.searches.before, p.early.before, p.urgent.before = (*Search).before, (*Search).urgentBefore, (*Search).before
+	return p
 }
 
 // Clock is the time that a move has.
@@ -107,8 +113,6 @@ type Search struct {
 	position game.Position
 	watch    func(search.Info)
 	untimed  bool          // the clock does not limit the search, but ends it before it loses on time
-	granted  chan struct{} // closed when a core is first granted
-	stop     chan struct{} // closed by Stop
 	done     chan struct{} // closed when result and err are set
 
 	// Guarded by pool.mu.
@@ -119,6 +123,7 @@ type Search struct {
 	counted bool      // in Load.Started
 	due     time.Time // deadline
 	urgent  time.Time // from then on it runs even without a free core
+	begun   bool      // it has had a core
 	awake   bool      // it may run
 	stopped bool
 	ended   bool
@@ -137,7 +142,7 @@ func (p *Pool) Start(r Request) (*Search, error) {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
 	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits),
-		granted: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{})}
+		done: make(chan struct{})}
 	switch {
 	case r.Ponder:
 		s.rank = rankPonder
@@ -155,7 +160,6 @@ func (p *Pool) Start(r Request) (*Search, error) {
 		return nil, ErrClosed
 	}
 	p.insert(s)
-	p.running.Go(s.work)
 	p.schedule()
 	return s, nil
 }
@@ -176,7 +180,7 @@ func (p *Pool) Close() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	all := slices.Clone(p.searches)
+	all := slices.Clone(p.searches.list)
 	p.mu.Unlock()
 	for _, s := range all {
 		s.Stop()
@@ -221,30 +225,14 @@ func (s *Search) play(c *Clock) {
 	}
 }
 
-// work is the search's goroutine.
+// work is the search's goroutine, from when it first gets a core.
 func (s *Search) work() {
-	defer close(s.done)
 	p := s.pool
 	defer func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		s.ended = true
-		p.remove(s)
-		if s.flag != nil {
-			s.flag.Stop()
-		}
-		s.result.TimedOut = s.flagged
-		p.schedule()
+		s.end()
 	}()
-	select {
-	case <-s.granted:
-	case <-s.stop:
-		select {
-		case <-s.granted: // it could have run before it was stopped: it gives a move
-		default:
-			return // without a move
-		}
-	}
 	p.mu.Lock()
 	limits, ranked := s.limits, s.rank
 	p.mu.Unlock()
@@ -271,6 +259,20 @@ func (s *Search) work() {
 	if s.result.Move != game.NoMove {
 		s.result.PV = []game.Move{s.result.Move}
 	}
+}
+
+// end ends the search, whose result is set. The caller holds mu.
+func (s *Search) end() {
+	p := s.pool
+	s.ended = true
+	p.remove(s)
+	p.awake = slices.DeleteFunc(p.awake, func(o *Search) bool { return o == s })
+	if s.flag != nil {
+		s.flag.Stop()
+	}
+	s.result.TimedOut = s.flagged
+	close(s.done)
+	p.schedule()
 }
 
 // search searches a position to the end. The limits are those of the given rank.
@@ -303,123 +305,6 @@ func (s *Search) search(pos game.Position, limits search.Limits, ranked rank, wa
 	return r, r.Err
 }
 
-// crowd is how many threads of searches for moves share a core before further ones
-// have to wait for it: each needs memory for its histories, and more of them at once
-// end no sooner.
-const crowd = 8
-
-// quickNodes is how many nodes a search may be limited to and keep its core until it ends:
-// that is soon, while one that is paused keeps its memory, of which a thousand games
-// would need much.
-const quickNodes = 5000
-
-// keepsCore reports whether a search is not paused for one with an earlier deadline. The
-// caller holds mu.
-func (s *Search) keepsCore() bool {
-	return s.awake && s.rank == rankMove && s.limits.Nodes > 0 && s.limits.Nodes <= quickNodes
-}
-
-// before reports whether a search gets a core before another: by rank, searches for
-// moves by deadline, and others in order of arrival.
-func (s *Search) before(o *Search) bool {
-	if s.rank != o.rank || s.rank != rankMove {
-		return s.rank < o.rank
-	}
-	return s.due.Before(o.due)
-}
-
-// insert adds a search behind those that do not come after it. The caller holds mu.
-func (p *Pool) insert(s *Search) {
-	at := sort.Search(len(p.searches), func(i int) bool { return s.before(p.searches[i]) })
-	p.searches = slices.Insert(p.searches, at, s)
-}
-
-// remove removes a search. The caller holds mu.
-func (p *Pool) remove(s *Search) {
-	if at := slices.Index(p.searches, s); at >= 0 {
-		p.searches = slices.Delete(p.searches, at, at+1)
-	}
-}
-
-// schedule decides which searches may run now. The caller holds mu.
-func (p *Pool) schedule() {
-	now := time.Now()
-	free := p.cores
-	for _, s := range p.searches {
-		if s.keepsCore() {
-			free -= max(s.limits.Threads, 1)
-		}
-	}
-	var next time.Time
-	for _, s := range p.searches {
-		if s.keepsCore() {
-			continue
-		}
-		ready := free > 0 && !(s.rank == rankPonder && p.noPonder)
-		if !ready && s.rank == rankMove {
-			switch {
-			case free <= -(crowd-1)*p.cores: // they wait until others end
-			case !s.urgent.After(now):
-				ready = true
-			case next.IsZero() || s.urgent.Before(next):
-				next = s.urgent
-			}
-		}
-		if ready {
-			free -= max(s.limits.Threads, 1)
-		}
-		s.setAwake(ready)
-	}
-	p.countLoad(now)
-	p.wakeAt(next, now)
-}
-
-// AllowPondering says whether the pool gives cores to searches on an opponent's time.
-// It does unless it is told otherwise. Without, they wait, and run once they are
-// searches for a move.
-func (p *Pool) AllowPondering(allow bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.noPonder = !allow
-	p.schedule()
-}
-
-// wakeAt schedules again when the next waiting search becomes urgent.
-func (p *Pool) wakeAt(next, now time.Time) {
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-	if next.IsZero() || p.closed {
-		return
-	}
-	p.timer = time.AfterFunc(next.Sub(now), func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.schedule()
-	})
-}
-
-// setAwake lets a search run, or pauses it. The caller holds mu.
-func (s *Search) setAwake(awake bool) {
-	if awake == s.awake {
-		return
-	}
-	s.awake = awake
-	switch {
-	case s.run == nil && awake:
-		select {
-		case <-s.granted: // before; it is starting
-		default:
-			close(s.granted)
-		}
-	case s.run == nil:
-	case awake:
-		s.run.Resume()
-	default:
-		s.run.Pause()
-	}
-}
-
 // PonderHit tells a pondering search that the expected move was played: it goes
 // on as a search for a move, under this clock. With nil only the other limits
 // hold. A search that has ended, as that of a program that failed, stays ended.
@@ -449,9 +334,11 @@ func (s *Search) Stop() {
 		return
 	}
 	s.stopped = true
-	close(s.stop)
-	if s.run != nil {
+	switch {
+	case s.run != nil:
 		s.run.Stop()
+	case !s.begun && !s.ended:
+		s.end() // without a move
 	}
 }
 

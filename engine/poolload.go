@@ -33,14 +33,13 @@ func (p *Pool) countLoad(now time.Time) {
 	l.Cores = p.cores
 	l.Busy += now.Sub(p.loadAt) * time.Duration(min(l.Thinking, p.cores))
 	p.loadAt = now
-	l.Thinking, l.Waiting, l.Pondering = 0, 0, 0
-	for _, s := range p.searches {
-		switch {
-		case s.rank == rankMove && s.awake:
-			l.Thinking += max(s.limits.Threads, 1)
-		case s.rank == rankMove:
-			l.Waiting++
-		case s.rank == rankPonder && s.awake:
+	l.Thinking, l.Waiting, l.Pondering = 0, len(p.early.list)+len(p.urgent.list), 0
+	for _, s := range p.awake {
+		switch s.rank {
+		case rankMove:
+			l.Thinking += s.threads()
+			l.Waiting--
+		case rankPonder:
 			l.Pondering++
 		}
 	}
