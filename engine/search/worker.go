@@ -50,19 +50,24 @@ func (st *stack) reset() {
 	clear(st.root)
 	st.root = st.root[:0]
 	for i := range st.lines {
-		st.lines[i] = line{eval: noEval}
+		st.lines[i].plyState = plyState{eval: noEval}
 	}
 }
 
-// line is a worker's state at one ply.
+// line is a worker's state at one ply, and the principal variation from there.
 type line struct {
+	plyState
+	pv [MaxPly + 1]game.Move // its first pvLen moves: the rest is not cleared between searches
+}
+
+// plyState is what a worker knows of a ply.
+type plyState struct {
 	killers  [2]game.Move
 	current  ScoredMove // the move being searched; its Move is NoMove for a null move
 	eval     Score      // static, or noEval
 	excluded game.Move  // by a singular search
 	doubles  int        // moves before this ply that were extended by two plies
 	cutoffs  int        // nodes at this ply that failed high, below the current node one ply up
-	pv       [MaxPly + 1]game.Move
 	pvLen    int
 }
 
