@@ -7,6 +7,8 @@
 package game
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -187,7 +189,11 @@ type Position interface {
 }
 
 // KeyText returns a position's key as messages and records write it: 16 hex digits.
-func KeyText(key uint64) string { return fmt.Sprintf("%016x", key) }
+func KeyText(key uint64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], key)
+	return hex.EncodeToString(b[:])
+}
 
 // Rules is a rule set. Its name alone determines every rule of play.
 type Rules struct {

@@ -144,7 +144,7 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
-			err = json.Unmarshal(msg.Data, &ans)
+			err = unmarshal(msg.Data, &ans)
 			if a := answer(&ans); err == nil && a.answers(id) {
 				switch {
 				case a.Error == nil:

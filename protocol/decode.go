@@ -57,7 +57,7 @@ func Decode[T any, P interface {
 	if err := bounded(data, lim); err != nil {
 		return msg, err
 	}
-	err := json.Unmarshal(data, &msg)
+	err := unmarshal(data, &msg)
 	told, knows := any(&msg).(interface{ version() int })
 	if err == nil && knows {
 		if v := told.version(); v != Version {

@@ -97,6 +97,22 @@ func (m *MoveRequest) encode() []byte {
 	return o.close()
 }
 
+// encode encodes the heartbeat.
+func (m *Alive) encode() []byte {
+	o := openObject(make([]byte, 0, 192+20*len(m.Games)))
+	o.int("v", int64(m.V))
+	o.text("id", m.ID)
+	o.text("instance", string(m.Instance))
+	o.int("free", int64(m.Free))
+	o.countIf("free_for_bots", m.FreeForBots)
+	o.countIf("free_together", m.FreeTogether)
+	if len(m.Games) > 0 {
+		appendTexts(&o, "games", m.Games)
+	}
+	o.textIf("secret", m.Secret)
+	return o.close()
+}
+
 // object appends the fields of a JSON object. The methods that end in If leave out what
 // is zero.
 type object struct {
@@ -124,6 +140,12 @@ func (o *object) int(name string, v int64) {
 func (o *object) intIf(name string, v int64) {
 	if v != 0 {
 		o.int(name, v)
+	}
+}
+
+func (o *object) countIf(name string, v *int) {
+	if v != nil {
+		o.int(name, int64(*v))
 	}
 }
 
@@ -160,7 +182,7 @@ func (o *object) textIf(name, v string) {
 	}
 }
 
-func (o *object) texts(name string, list []string) {
+func appendTexts[T ~string](o *object, name string, list []T) {
 	o.name(name)
 	if list == nil {
 		o.b = append(o.b, "null"...)
@@ -171,7 +193,7 @@ func (o *object) texts(name string, list []string) {
 		if i > 0 {
 			o.b = append(o.b, ',')
 		}
-		o.b = appendText(o.b, v)
+		o.b = appendText(o.b, string(v))
 	}
 	o.b = append(o.b, ']')
 }
@@ -225,7 +247,7 @@ func (o *object) snapshot(s *Snapshot) {
 		o.b = in.close()
 	}
 	o.b = append(o.b, ']')
-	o.texts("moves", s.Moves)
+	appendTexts(o, "moves", s.Moves)
 	o.text("turn", s.Turn.String())
 	o.text("key", s.Key)
 	o.clocks(&s.Clocks)
@@ -246,7 +268,7 @@ func (o *object) terms(t *Terms) {
 	o.text("rules", t.Rules)
 	o.textIf("position", t.Position)
 	if len(t.Moves) > 0 {
-		o.texts("moves", t.Moves)
+		appendTexts(o, "moves", t.Moves)
 	}
 	o.text("clock", t.Clock.String())
 	o.bool("rated", t.Rated)

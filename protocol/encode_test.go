@@ -29,6 +29,9 @@ func TestEncodesAsPackageJSON(t *testing.T) {
 		var m MoveRequest
 		fill(rng, reflect.ValueOf(&m).Elem())
 		same(t, m.encode(), &m)
+		var alive Alive
+		fill(rng, reflect.ValueOf(&alive).Elem())
+		same(t, alive.encode(), &alive)
 	}
 }
 
