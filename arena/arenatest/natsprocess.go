@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"golang.org/x/sys/unix"
 
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -156,11 +155,12 @@ func NewSmallDisk(t *testing.T, size string) *SmallDisk {
 	if err := os.Mkdir(d.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("tmpfs", d.Dir, "tmpfs", 0, "size="+size); err != nil {
+	unmount, err := mountMemory(d.Dir, size)
+	if err != nil {
 		t.Skipf("this machine lets tests make no small disk: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := unix.Unmount(d.Dir, unix.MNT_DETACH); err != nil {
+		if err := unmount(); err != nil {
 			t.Error(err)
 		}
 	})
