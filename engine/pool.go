@@ -31,11 +31,13 @@ type Pool struct {
 	// mu guards what follows and the mutable fields of every Search. It is
 	// never held while a search starts, reports or ends.
 	mu       sync.Mutex
-	searches ordered   // all, in the order in which they get cores
-	early    ordered   // searches for moves that are not urgent yet, in the order in which they will be
-	urgent   ordered   // those that are
+	waiting  searchHeap // see heapKind
+	early    searchHeap
+	urgent   searchHeap
 	awake    []*Search // those that may run
-	spare    []*Search // room for the next awake
+	spare    []*Search // room for schedule; the same for others
+	others   []*Search
+	started  uint64
 	timer    *time.Timer
 	timerAt  time.Time // when it schedules again; zero if it does not
 	closed   bool
@@ -57,7 +59,9 @@ func NewPool(cores int) *Pool {
 		cores = runtime.GOMAXPROCS(0)
 	}
 	p := &Pool{cores: cores, loadAt: time.Now()}
-	p.searches.before, p.early.before, p.urgent.before = (*Search).before, (*Search).urgentBefore, (*Search).before
+	p.waiting = searchHeap{kind: heapWaiting, before: (*Search).before}
+	p.early = searchHeap{kind: heapEarly, before: (*Search).urgentBefore}
+	p.urgent = searchHeap{kind: heapUrgent, before: (*Search).before}
 	return p
 }
 
@@ -112,13 +116,16 @@ type Search struct {
 	game     Game
 	position game.Position
 	watch    func(search.Info)
+	quick    bool          // few nodes end it
 	untimed  bool          // the clock does not limit the search, but ends it before it loses on time
 	done     chan struct{} // closed when result and err are set
 
 	// Guarded by pool.mu.
 	limits  search.Limits
 	rank    rank
-	asked   time.Time // when it became a search for a move
+	number  uint64         // in the order of arrival
+	place   [heapKinds]int // in the heaps, from 1; 0 if it is not there
+	asked   time.Time      // when it became a search for a move
 	planned time.Duration
 	counted bool      // in Load.Started
 	due     time.Time // deadline
@@ -141,7 +148,7 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits),
+	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits), quick: isQuick(r.Game, r.Limits),
 		done: make(chan struct{})}
 	switch {
 	case r.Ponder:
@@ -159,7 +166,9 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	if p.closed {
 		return nil, ErrClosed
 	}
-	p.insert(s)
+	p.started++
+	s.number = p.started
+	p.wait(s)
 	p.schedule()
 	return s, nil
 }
@@ -180,7 +189,7 @@ func (p *Pool) Close() {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	all := slices.Clone(p.searches.list)
+	all := slices.Concat(p.awake, p.waiting.list)
 	p.mu.Unlock()
 	for _, s := range all {
 		s.Stop()
@@ -266,7 +275,6 @@ func (s *Search) end() {
 	p := s.pool
 	s.ended = true
 	p.remove(s)
-	p.awake = slices.DeleteFunc(p.awake, func(o *Search) bool { return o == s })
 	if s.flag != nil {
 		s.flag.Stop()
 	}
@@ -316,9 +324,13 @@ func (s *Search) PonderHit(c *Clock) {
 		return
 	}
 	s.limits.From = time.Time{}
-	p.remove(s)
+	if !s.awake {
+		p.remove(s)
+	}
 	s.play(c)
-	p.insert(s)
+	if !s.awake {
+		p.wait(s)
+	}
 	if s.run != nil {
 		s.run.PonderHit(s.limits)
 	}

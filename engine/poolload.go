@@ -38,7 +38,6 @@ func (p *Pool) countLoad(now time.Time) {
 		switch s.rank {
 		case rankMove:
 			l.Thinking += s.threads()
-			l.Waiting--
 		case rankPonder:
 			l.Pondering++
 		}

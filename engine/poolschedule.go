@@ -1,15 +1,18 @@
 package engine
 
 import (
+	"cmp"
+	"container/heap"
 	"slices"
-	"sort"
 	"time"
+
+	"sparring/engine/search"
 )
 
 // crowd is how many threads of searches for moves share a core before further ones
 // have to wait for it: each needs memory for its histories, and more of them at once
 // end no sooner.
-const crowd = 8
+const crowd = search.PerCore
 
 // quickNodes is how many nodes a search may be limited to and keep its core until it ends:
 // that is soon, while one that is paused keeps its memory, of which a thousand games
@@ -18,71 +21,118 @@ const quickNodes = 5000
 
 // keepsCore reports whether a search is not paused for one with an earlier deadline. The
 // caller holds mu.
-func (s *Search) keepsCore() bool {
-	return s.awake && s.rank == rankMove && s.limits.Nodes > 0 && s.limits.Nodes <= quickNodes
+func (s *Search) keepsCore() bool { return s.awake && s.rank == rankMove && s.quick }
+
+// isQuick reports whether few nodes end a search, by its limits or by those of its engine.
+func isQuick(g Game, l search.Limits) bool {
+	n := l.Nodes
+	if own := g.Describe().Nodes; own > 0 && (n == 0 || own < n) {
+		n = own
+	}
+	return n > 0 && n <= quickNodes
 }
 
-// ordered is a list of searches in an order.
-type ordered struct {
+// heapKind is one of the heaps that a search can be in.
+type heapKind int
+
+const (
+	heapWaiting heapKind = iota // all that wait, by who gets a core first
+	heapEarly                   // those of them for moves that are not urgent yet, by when they will be
+	heapUrgent                  // those that are, by who gets a core first
+	heapKinds
+)
+
+// searchHeap is a heap of searches, see container/heap. Each knows its places.
+type searchHeap struct {
+	kind   heapKind
 	before func(s, o *Search) bool
 	list   []*Search
 }
 
-// add adds a search behind those that do not come after it.
-func (l *ordered) add(s *Search) {
-	at := sort.Search(len(l.list), func(i int) bool { return l.before(s, l.list[i]) })
-	l.list = slices.Insert(l.list, at, s)
+func (h *searchHeap) Len() int           { return len(h.list) }
+func (h *searchHeap) Less(i, j int) bool { return h.before(h.list[i], h.list[j]) }
+func (h *searchHeap) Swap(i, j int) {
+	h.list[i], h.list[j] = h.list[j], h.list[i]
+	h.list[i].place[h.kind], h.list[j].place[h.kind] = i+1, j+1
 }
 
+// Push is heap.Push's; call add.
+func (h *searchHeap) Push(x any) {
+	s := x.(*Search)
+	h.list = append(h.list, s)
+	s.place[h.kind] = len(h.list)
+}
+
+// Pop is heap.Remove's; call remove.
+func (h *searchHeap) Pop() any {
+	n := len(h.list) - 1
+	s := h.list[n]
+	h.list[n] = nil
+	h.list = h.list[:n]
+	s.place[h.kind] = 0
+	return s
+}
+
+func (h *searchHeap) add(s *Search) { heap.Push(h, s) }
+
 // remove removes a search, if it is there.
-func (l *ordered) remove(s *Search) {
-	if at := slices.Index(l.list, s); at >= 0 {
-		l.list = slices.Delete(l.list, at, at+1)
+func (h *searchHeap) remove(s *Search) {
+	if at := s.place[h.kind]; at > 0 {
+		heap.Remove(h, at-1)
 	}
+}
+
+// first returns the first search, nil if there is none.
+func (h *searchHeap) first() *Search {
+	if len(h.list) == 0 {
+		return nil
+	}
+	return h.list[0]
 }
 
 // before reports whether a search gets a core before another: by rank, searches for
 // moves by deadline, and others in order of arrival.
-func (s *Search) before(o *Search) bool {
-	if s.rank != o.rank || s.rank != rankMove {
-		return s.rank < o.rank
+func (s *Search) before(o *Search) bool { return s.compare(o) < 0 }
+
+func (s *Search) compare(o *Search) int {
+	byDeadline := 0
+	if s.rank == rankMove {
+		byDeadline = s.due.Compare(o.due)
 	}
-	return s.due.Before(o.due)
+	return cmp.Or(cmp.Compare(s.rank, o.rank), byDeadline, cmp.Compare(s.number, o.number))
 }
 
 // urgentBefore reports whether a search for a move becomes urgent before another.
 func (s *Search) urgentBefore(o *Search) bool { return s.urgent.Before(o.urgent) }
 
-// insert adds a search. The caller holds mu.
-func (p *Pool) insert(s *Search) {
-	p.searches.add(s)
+// wait puts a search among those that wait. The caller holds mu.
+func (p *Pool) wait(s *Search) {
+	p.waiting.add(s)
 	if s.rank == rankMove {
 		p.early.add(s)
 	}
 }
 
-// remove removes a search. The caller holds mu.
+// remove removes a search, wherever it is. The caller holds mu.
 func (p *Pool) remove(s *Search) {
-	p.searches.remove(s)
-	if s.rank == rankMove {
-		p.early.remove(s)
-		p.urgent.remove(s)
-	}
+	p.waiting.remove(s)
+	p.early.remove(s)
+	p.urgent.remove(s)
+	p.awake = slices.DeleteFunc(p.awake, func(o *Search) bool { return o == s })
 }
 
 // threads is how many cores a search uses.
 func (s *Search) threads() int { return max(s.limits.Threads, 1) }
 
-// schedule decides which searches may run now. It looks at those alone that can: a
-// thousand may wait. The caller holds mu.
+// schedule decides which searches may run now. It looks at those alone that run or may:
+// a thousand may wait. The caller holds mu.
 func (p *Pool) schedule() {
 	now := time.Now()
-	for len(p.early.list) > 0 && !p.early.list[0].urgent.After(now) {
-		s := p.early.list[0]
+	for s := p.early.first(); s != nil && !s.urgent.After(now); s = p.early.first() {
 		p.early.remove(s)
 		p.urgent.add(s)
 	}
-	free, ready := p.cores, p.spare[:0]
+	free, ready, others := p.cores, p.spare[:0], p.others[:0]
 	run := func(s *Search) {
 		free -= s.threads()
 		ready = append(ready, s)
@@ -90,40 +140,56 @@ func (p *Pool) schedule() {
 	for _, s := range p.awake {
 		if s.keepsCore() {
 			run(s)
+		} else {
+			others = append(others, s)
 		}
 	}
-	for _, s := range p.searches.list {
-		if free <= 0 || s.rank == rankPonder && p.noPonder {
+	slices.SortFunc(others, (*Search).compare)
+	// next takes the first of the others and of those that wait in a heap.
+	next := func(h *searchHeap, fits func(*Search) bool) *Search {
+		i := slices.IndexFunc(others, fits)
+		s := h.first()
+		switch {
+		case i >= 0 && (s == nil || others[i].before(s)):
+			s = others[i]
+			others = slices.Delete(others, i, i+1)
+		case s == nil || !fits(s):
+			return nil
+		default:
+			p.remove(s)
+		}
+		return s
+	}
+	for free > 0 {
+		s := next(&p.waiting, func(s *Search) bool { return s.rank != rankPonder || !p.noPonder })
+		if s == nil {
 			break
 		}
-		if !s.keepsCore() {
-			run(s)
-		}
+		run(s)
 	}
 	most := -(crowd - 1) * p.cores // of free, when the urgent wait until others end
-	for _, s := range p.urgent.list {
-		if free <= most {
+	for free > most {
+		s := next(&p.urgent, func(s *Search) bool { return s.rank == rankMove && !s.urgent.After(now) })
+		if s == nil {
 			break
 		}
-		if !slices.Contains(ready, s) {
-			run(s)
-		}
+		run(s)
 	}
-	for _, s := range p.awake {
-		if !slices.Contains(ready, s) {
-			s.setAwake(false)
-		}
+	clear(p.awake)
+	p.spare, p.awake, p.others = p.awake[:0], ready, others
+	for _, s := range others {
+		s.setAwake(false)
+		p.wait(s)
 	}
 	for _, s := range ready {
 		s.setAwake(true)
 	}
-	p.spare, p.awake = p.awake, ready
-	var next time.Time
-	if at := slices.IndexFunc(p.early.list, func(s *Search) bool { return !s.awake }); at >= 0 && free > most {
-		next = p.early.list[at].urgent
+	var at time.Time
+	if s := p.early.first(); s != nil && free > most {
+		at = s.urgent
 	}
 	p.countLoad(now)
-	p.wakeAt(next, now)
+	p.wakeAt(at, now)
 }
 
 // AllowPondering says whether the pool gives cores to searches on an opponent's time.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"container/list"
+	"runtime"
 	"sync"
 
 	"sparring/game"
@@ -33,6 +34,10 @@ type Kernel struct {
 // is smaller: those of 15 games of Xiangqi.
 const minHistoryBytes = 128 << 20
 
+// PerCore is how many threads of searches may share a core. A kernel keeps history tables
+// for so many: to allocate one takes longer than a search of few nodes.
+const PerCore = 8
+
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games and evaluations may share a table.
 func New(params Params, table *Table) *Kernel {
@@ -41,7 +46,7 @@ func New(params Params, table *Table) *Kernel {
 	if k.params.On.LMP {
 		k.lmpImproving, k.lmpElsewhere = k.params.lmpCounts()
 	}
-	k.maxHistories = max(minHistoryBytes, table.Bytes()) / historyBytes(&k.params)
+	k.maxHistories = max(max(minHistoryBytes, table.Bytes())/historyBytes(&k.params), PerCore*runtime.GOMAXPROCS(0))
 	name := params.Game
 	if params.Eval != "" {
 		name += "/" + params.Eval
