@@ -100,7 +100,7 @@ func campaignShow() *cobra.Command {
 			if _, err := os.Stat(plan.Dir); errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("the campaign has not begun: there is no folder %s; sparring campaign %s begins it", plan.Dir, args[0])
 			}
-			night, err := campaign.Read(*plan)
+			night, err := campaign.ReadLast(*plan)
 			if err != nil {
 				return err
 			}

@@ -100,15 +100,39 @@ const journalRetry = 5 * time.Second
 
 // Open opens or creates the folder of a campaign. The error wraps ErrOther,
 // ErrRunning, or says what is wrong with a file. Close it.
-func Open(p Plan) (*Campaign, error) { return open(p, true) }
+func Open(p Plan) (*Campaign, error) { return open(p, true, false) }
 
 // Read reads the folder of a campaign that may be running elsewhere. It can't be run.
-func Read(p Plan) (*Campaign, error) { return open(p, false) }
+func Read(p Plan) (*Campaign, error) { return open(p, false, false) }
 
-func open(p Plan, write bool) (c *Campaign, err error) {
+// ReadLast is Read. But if nothing has changed since the last run ended, the summary tells
+// of that run, as it did at its end: what it changed and set aside.
+func ReadLast(p Plan) (*Campaign, error) {
+	c, err := Read(p)
+	if err != nil || c.changed() {
+		return c, err
+	}
+	c.Close()
+	return open(p, false, true)
+}
+
+// open opens a folder, to look back at the last run that ended or at what came after it.
+func open(p Plan, write, back bool) (c *Campaign, err error) {
 	c = &Campaign{plan: p, build: engine.Build(), now: time.Now, broken: map[[2]string]int{}}
 	if c.journal, c.log, err = openJournal(p.Dir, p.Name, write); err != nil {
 		return nil, err
+	}
+	c.state = Stopped
+	if c.log.last != nil && c.log.begun.IsZero() {
+		c.state = c.log.last.Why
+	}
+	switch {
+	case c.log.begun.IsZero():
+		if back {
+			c.log.lookBack()
+		}
+	case !write && journal.InUse(filepath.Join(p.Dir, journalName)):
+		c.state = Running
 	}
 	for i := range p.Matches {
 		m := &p.Matches[i]
@@ -119,15 +143,30 @@ func open(p Plan, write bool) (c *Campaign, err error) {
 			}
 		}
 	}
-	c.state = Stopped
-	if c.log.last != nil && c.log.begun.IsZero() {
-		c.state = c.log.last.Why
-	}
-	if !write && !c.log.begun.IsZero() && journal.InUse(filepath.Join(p.Dir, journalName)) {
-		c.state = Running
-	}
 	c.asides = c.log.asides
 	return c, nil
+}
+
+// changed reports whether there is anything new since the last run ended: a run, games, or
+// in the plan another version, other conditions, or games that are missing.
+func (c *Campaign) changed() bool {
+	last := c.log.last
+	if last == nil || !c.log.begun.IsZero() || len(c.newVersions())+len(c.oldGames()) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.meets, func(m *meeting) (changed bool) {
+		then, played := last.Games[m.File]
+		m.match.Look(func(s *match.Standing) {
+			missing := last.Why == Done && m.done(s) < 2*m.total && !m.isAside(c.log.ended.asides)
+			changed = !played || s.Games != then || missing
+		})
+		return changed
+	})
+}
+
+// isAside reports whether the meeting is among those that were set aside.
+func (m *meeting) isAside(asides []Aside) bool {
+	return slices.ContainsFunc(asides, func(a Aside) bool { return a.Match == m.Match && a.Players == m.names() })
 }
 
 // Close closes all files.

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -85,7 +86,7 @@ func planOf(dir string, games int, build string, decide func(p *Pair, b match.Bo
 	return p
 }
 
-// night runs a campaign and returns its summary.
+// night runs a campaign and returns its summary, which who looks at it later gets, too.
 func night(t *testing.T, p Plan) *Summary {
 	t.Helper()
 	c, err := Open(p)
@@ -96,11 +97,36 @@ func night(t *testing.T, p Plan) *Summary {
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	s := summary(t, c)
+	later, err := ReadLast(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Close()
+	then := summary(t, later)
+	then.Time = s.Time
+	if was, is := asJSON(t, s), asJSON(t, then); was != is {
+		t.Errorf("at the end of the run:\n%s\nlater:\n%s", was, is)
+	}
+	return s
+}
+
+func summary(t *testing.T, c *Campaign) *Summary {
+	t.Helper()
 	s, err := c.Summary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+func asJSON(t *testing.T, s *Summary) string {
+	t.Helper()
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // aWins lets a win all its games, and else the first seat.
@@ -181,6 +207,12 @@ func TestBroken(t *testing.T) {
 		}
 		return game.First, "", nil
 	}))
+	more := planOf(dir, 6, "1", aWins)
+	if c, err := ReadLast(more); err != nil {
+		t.Error(err)
+	} else if s := summary(t, c); s.Since == nil || len(s.Asides) > 0 || s.New > 0 {
+		t.Errorf("with more games in the plan than the last run had: %+v", s)
+	}
 	if len(s.Asides) != 2 || s.Asides[0].Broken != "c" || s.Asides[0].Fault != engine.FaultHang || s.Games != 4+4 { // a pair is played to its end
 		t.Errorf("%d games, aside %+v", s.Games, s.Asides)
 	}

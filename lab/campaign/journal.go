@@ -101,6 +101,12 @@ type log struct {
 	last     *end      // its end
 	begun    time.Time // of the run since; zero: none
 	asides   []Aside   // since
+	ended    *log      // before, last, begun and asides until the last end, which tell of its run; nil: there was none
+}
+
+// lookBack returns to the state before the last end, of which there is one.
+func (l *log) lookBack() {
+	l.before, l.last, l.begun, l.asides = l.ended.before, l.ended.last, l.ended.begun, l.ended.asides
 }
 
 func (l *log) take(data []byte) error {
@@ -123,6 +129,7 @@ func (l *log) take(data []byte) error {
 	case e.Aside != nil:
 		l.asides = append(l.asides, *e.Aside)
 	case e.End != nil:
+		l.ended = &log{before: l.before, last: l.last, begun: l.begun, asides: l.asides}
 		l.before, l.last, l.begun, l.asides = l.current, e.End, time.Time{}, nil
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 
 // Summary is the state of a campaign, for a page, for text and as JSON. What changed
 // is since the last run that ended by itself; a run that was killed is continued by
-// the next.
+// the next. Of a run that has ended, it is what that run changed: see [ReadLast].
 type Summary struct {
 	Name  string     `json:"name"`
 	Title string     `json:"title"`
@@ -188,7 +188,7 @@ func (c *Campaign) Summary() (*Summary, error) {
 	s.Old = c.oldGames()
 	sum := newSums(s)
 	for _, m := range c.meets {
-		aside := slices.ContainsFunc(asides, func(a Aside) bool { return a.Match == m.Match && a.Players == m.names() })
+		aside := m.isAside(asides)
 		previous, err := c.previous(m)
 		if err != nil {
 			return nil, err
