@@ -64,6 +64,16 @@ func (r *Record) ClockOf(seat game.Seat) clock.Spec {
 	return r.Clock
 }
 
+// SetUp returns how many of the first plies no player of this game chose: those of a game
+// that it continues, and the opening that a match began with.
+func (r *Record) SetUp() int {
+	n := min(r.Given, len(r.Plies))
+	for r.Source.By == ByMatch && n < len(r.Plies) && r.Plies[n].Think != nil && r.Plies[n].Think.Source == FromBook {
+		n++
+	}
+	return n
+}
+
 // Kind is the kind of player on a seat.
 type Kind string
 

@@ -277,6 +277,43 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestSetUp: the moves with which a game was set up are nobody's mistakes.
+func TestSetUp(t *testing.T) {
+	s := session(t, analyst(t, "gomoku", "self", 1, search.Limits{Depth: 4}), "gomoku/freestyle-15")
+	review := func(r *record.Record) *Report {
+		t.Helper()
+		rep, err := s.Review(t.Context(), r, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep
+	}
+	played := review(recorded("gomoku/freestyle-15", five...))
+	last := 0 // ply with a mistake
+	for i, m := range played.Plies {
+		if m.Class != "" {
+			last = i + 1
+		}
+	}
+	if last == 0 {
+		t.Fatal("no mistake")
+	}
+	continued := recorded("gomoku/freestyle-15", five...)
+	continued.Given = last
+	opened := recorded("gomoku/freestyle-15", five...)
+	opened.Source.By = record.ByMatch
+	for i := range last {
+		opened.Plies[i].Think = &record.Think{Source: record.FromBook}
+	}
+	for _, r := range []*record.Record{continued, opened} {
+		rep := review(r)
+		a, b := rep.Totals[game.First], rep.Totals[game.Second]
+		if a.Moves+b.Moves != len(five)-last || b.Inaccuracies+b.Mistakes+b.Blunders > 0 || rep.Plies[last-1].Lost != 0 || rep.Plies[last-1].Chance == nil {
+			t.Errorf("the first %d of %d moves were set up: %+v", last, len(five), rep.Totals)
+		}
+	}
+}
+
 // TestAnnotateKeepsComments: the analysis comes after what a comment says already, and
 // the record itself stays.
 func TestAnnotateKeepsComments(t *testing.T) {

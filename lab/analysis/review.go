@@ -40,7 +40,8 @@ type Move struct {
 	// counted half; nil in an opening procedure.
 	Chance *float64 `json:"chance"`
 	Depth  int      `json:"depth"` // of the search after the move; 0 where the rules have ended the game
-	// Lost is the winning chance that the move lost, compared with the best one.
+	// Lost is the winning chance that the move lost, compared with the best one; 0 of a
+	// move with which the game was set up, since it is nobody's.
 	Lost float64 `json:"lost"`
 	// Judged: Lost is known.
 	Judged bool         `json:"-"`
@@ -255,11 +256,16 @@ func report(r *record.Record, moves []string, positions []*review.Position) *Rep
 	for seat, s := range r.Seats {
 		rep.Players[seat], rep.Names[seat] = s.Player, format.Name(s)
 	}
+	setUp := r.SetUp()
 	for i, text := range moves {
 		before, after := positions[i], positions[i+1]
 		rep.Plies = append(rep.Plies, Move{Ply: i + 1, Seat: before.Turn, Move: text, Chance: after.Chance, Depth: after.Depth,
 			Lost: before.Lost, Class: before.Class, Best: before.Best, Line: before.Line})
-		rep.Plies[i].Judged = before.Chance != nil && after.Chance != nil
+		if m := &rep.Plies[i]; i < setUp {
+			m.Lost, m.Class = 0, ""
+		} else {
+			m.Judged = before.Chance != nil && after.Chance != nil
+		}
 	}
 	rep.total()
 	return rep

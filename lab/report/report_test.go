@@ -293,6 +293,30 @@ func TestWorst(t *testing.T) {
 	}
 }
 
+// TestSetUp: the moves of a game that another one continues are neither judged nor counted.
+func TestSetUp(t *testing.T) {
+	r := gameOf("g1", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05)
+	half, least := 0.5, 0.05
+	rev := &analysis.Report{Game: "g1", Start: &half}
+	for i := range r.Plies {
+		rev.Plies = append(rev.Plies, analysis.Move{Ply: i + 1, Chance: &least, Lost: 0.4, Class: review.Blunder})
+	}
+	r.Given = 4
+	s, err := newSection("gomoku", []*played{newPlayed(r, rev)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moves := 0
+	for i, p := range s.players {
+		if moves += p.judged; p.judged != p.classes[string(review.Blunder)] || p.judged != s.standing.Players[i].Moves {
+			t.Errorf("%s: %d moves judged of %d, %v", p.name, p.judged, s.standing.Players[i].Moves, p.classes)
+		}
+	}
+	if moves != len(r.Plies)-4 {
+		t.Errorf("%d of %d moves judged, 4 of which were set up", moves, len(r.Plies))
+	}
+}
+
 // hostile are names that would do harm if they were taken for markup.
 var hostile = []string{`</script><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "{{.}}`${1}`<!--", "\u202egnp.exe"}
 

@@ -135,14 +135,12 @@ func (s *section) count(g *played, at [2]int) {
 			clocked[ply.Seat] = true
 		}
 	}
+	setUp := g.rec.SetUp()
 	for i, ply := range g.rec.Plies {
-		if ply.Seat > game.Second || at[ply.Seat] < 0 {
+		if ply.Seat > game.Second || at[ply.Seat] < 0 || i < setUp || isBook(ply) {
 			continue
 		}
 		p := s.players[at[ply.Seat]]
-		if isBook(ply) {
-			continue
-		}
 		p.longest = max(p.longest, ply.UsedMS)
 		if c := g.rec.ClockOf(ply.Seat); c.Kind == clock.SuddenDeath || c.Kind == clock.Fischer {
 			if clocked[ply.Seat] && ply.UsedMS+ply.LeftMS > 0 && (p.least < 0 || ply.LeftMS < p.least) {
@@ -164,7 +162,7 @@ func (s *section) count(g *played, at [2]int) {
 	}
 }
 
-// isBook reports whether a move is one of an opening that was set up.
+// isBook reports whether a move comes from a book, without a search.
 func isBook(p record.Ply) bool { return p.Think != nil && p.Think.Source == record.FromBook }
 
 // pairing numbers the pairs of games, over all matches.
@@ -202,7 +200,7 @@ func (p pairing) place(r *record.Record, at [2]int) *match.Game {
 		}
 		g.Match.Fault = &match.Fault{Seat: loser, Kind: kind, Text: r.Text}
 	}
-	for _, ply := range r.Plies {
+	for _, ply := range r.Plies[r.SetUp():] {
 		if ply.Seat > game.Second || isBook(ply) {
 			continue
 		}

@@ -69,7 +69,7 @@ type judged struct {
 // eachMove calls take for each judged move of a game with the groups of moves that it
 // belongs to, and for the fault that lost the game: it lost all the winning chance that
 // there was, and belongs to the groups that may be its cause. Colours are those of the
-// player. The opening moves of a match are not the players'.
+// player. Moves with which a game was set up are not the players'.
 func eachMove(g *Game, take func(judged)) error {
 	a, err := engine.Adapter(g.Record.Game)
 	if err != nil {
@@ -84,15 +84,14 @@ func eachMove(g *Game, take func(judged)) error {
 		noProgress = func() []key { return []key{noProgressOf(a.NoProgress(p))} }
 	}
 	f, faulty := g.fault()
+	setUp := g.Record.SetUp()
 	for i, text := range moves {
 		game.PlayOn(p)
 		m, err := p.Parse(text)
 		if err != nil {
 			return fmt.Errorf("ply %d: %w", i+1, err)
 		}
-		t := g.Record.Plies[i].Think
-		given := g.Record.Source.By == record.ByMatch && t != nil && t.Source == record.FromBook
-		if rated := g.Report.Plies[i]; rated.Judged && !given {
+		if rated := g.Report.Plies[i]; rated.Judged && i >= setUp {
 			j := judged{ply: i, side: g.sideOf(p.Turn()), lost: rated.Lost, groups: append(noProgress(), key{Colour, "as " + g.Seat.String()}, phaseOf(i, a.Length))}
 			if a.Kind != nil {
 				j.groups = append(j.groups, key{Kind, a.Kind(p, m)})
