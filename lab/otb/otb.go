@@ -392,6 +392,9 @@ func (v *View) prompt() string {
 		if v.Engine.State == "failed" {
 			return "The engine has failed. Enter our move by hand (hand MOVE), or engine to start it again."
 		}
+		if g.standing() {
+			return withStage("Our engine waits for them. (hand MOVE: play a move without it)", v)
+		}
 		return withStage("Our engine thinks. (now: move at once; hand MOVE: play another move)", v)
 	case Announced:
 		if s, ok := v.Pos.(game.Staged); ok && !s.OnBoard(g.parse(g.Choice.Move)) {

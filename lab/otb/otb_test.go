@@ -232,6 +232,25 @@ func TestForgottenEnter(t *testing.T) {
 	}
 }
 
+// TestWaitWhileClocksStand: no move of ours comes while the clocks stand, so a script that
+// waits for one reads on.
+func TestWaitWhileClocksStand(t *testing.T) {
+	tt := terms("gomoku/freestyle-15", "600", game.Second)
+	tt.HandMS = 0
+	table := sit(t, Options{Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: tt})
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var out strings.Builder
+	script := strings.Join([]string{"", "stop", "h8", "wait", "go", "wait", "flag them", "quit"}, "\n")
+	if err := Plain(ctx, table, strings.NewReader(script), &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	stood, went := strings.Index(out.String(), "The clocks stand (go starts them). Our engine waits for them."), strings.Index(out.String(), "WE PLAY")
+	if stood < 0 || went < stood {
+		t.Errorf("%s", out.String())
+	}
+}
+
 // TestUsedJournal: a journal has one table at a time, and no other file becomes one.
 func TestUsedJournal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "game.jsonl")

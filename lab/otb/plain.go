@@ -118,7 +118,8 @@ func (p *plainScreen) show() {
 			p.said = n.N
 		}
 	}
-	if v.Phase != Thinking && v.Engine.State != "starting" || v.Engine.State == "failed" {
+	coming := v.Phase == Thinking && !v.Game.standing() // the engine waits for the clocks
+	if !coming && v.Engine.State != "starting" || v.Engine.State == "failed" {
 		p.waiting = false
 	}
 	if state := fmt.Sprintf("%d %s %s", len(v.Game.Plies), v.Phase, v.Prompt); state != p.state {
