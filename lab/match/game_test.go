@@ -49,6 +49,7 @@ func TestHowGamesEnd(t *testing.T) {
 		"draw agreed":      {a: offering, b: offering, reason: protocol.ReasonAgreement, draw: true},
 		"resign rule":      {a: saying(0.01), b: saying(0.99), reason: ReasonResignRule, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
 		"one sees no loss": {a: saying(0.01), b: saying(0.9), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
+		"without a depth":  {a: depthless(0.01), b: depthless(0.99), reason: ReasonResignRule, change: func(t *Terms) { t.Resign = &Resign{0.02, 3} }},
 		"draw rule":        {a: saying(0.49), b: saying(0.51), reason: ReasonDrawRule, draw: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
 		"one sees no draw": {a: saying(0.49), b: saying(0.6), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},
 		"one says nothing": {a: silent, b: saying(0.5), reason: game.NoMoves, won: true, change: func(t *Terms) { t.Draw = &Draw{0.02, 3, 4} }},

@@ -115,6 +115,16 @@ func saying(chance float64) script {
 	}
 }
 
+// depthless is saying for a program that gives scores and no depth, as some do in the protocol
+// of Gomocup.
+func depthless(chance float64) script {
+	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+		r, _ := saying(chance)(p, l, seed)
+		r.Depth, r.Source, r.Score = 0, search.FromExternal, search.Score(1000*(chance-0.5))
+		return r, 0
+	}
+}
+
 // silent plays steadily, like a program that gives no scores.
 func silent(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
 	r, _ := steady(p, l, seed)
