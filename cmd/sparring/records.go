@@ -379,12 +379,17 @@ func thinkColumns(t *record.Think) string {
 	case t.Ponder != "":
 		ponder = "miss"
 	}
-	if t.Source != record.FromSearch && t.Depth == 0 {
+	chance, known := analysis.ChanceSeen(t) // not of a choice in an opening procedure
+	if t.Source != record.FromSearch && t.Depth == 0 && !known {
 		return fmt.Sprintf("%s\t\t\t\t%s\t", t.Source, ponder)
 	}
 	found, nodes := "\t\t", ""
-	if chance, known := analysis.ChanceSeen(t); known { // not of a choice in an opening procedure
-		found = fmt.Sprintf("%d\t%+d\t%.0f%%", t.Depth, t.Score, 100*chance)
+	if known {
+		depth := ""
+		if t.Depth > 0 || t.Source == record.FromSearch { // else it is unknown
+			depth = fmt.Sprint(t.Depth)
+		}
+		found = fmt.Sprintf("%s\t%+d\t%.0f%%", depth, t.Score, 100*chance)
 	}
 	if t.Nodes > 0 { // else they are unknown, or it took none
 		nodes = fmt.Sprint(t.Nodes)

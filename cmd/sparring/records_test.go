@@ -67,6 +67,7 @@ func TestThinkColumns(t *testing.T) {
 		{&record.Think{Source: record.FromSearch, Nodes: 50, PV: []string{"swap"}}, "\t\t\t50\t\tswap"},
 		// Files of other programs have a score, but no chance.
 		{&record.Think{Depth: 3, Score: 400}, "3\t+400\t91%\t\t\t"},
+		{&record.Think{Score: 400}, "\t+400\t91%\t\t\t"},
 		{&record.Think{Source: record.FromBook}, "book\t\t\t\t\t"},
 	} {
 		if got := thinkColumns(test.think); got != test.want {

@@ -65,12 +65,12 @@ func Scored(r *record.Record) (*Report, error) {
 }
 
 // ChanceSeen returns the winning chance, 0 to 1, that a mover saw; ok is false if it
-// recorded none. A score without a chance, as in files of other programs, is read as
-// points by the Elo formula. An even chance without depth or score is that of a program
+// recorded none. A score without a chance, as in files of other programs, which often have
+// no depth either, is read as points by the Elo formula. An even chance without depth or score is that of a program
 // that has said nothing, such as HoiXiangqi when it has only one move.
 func ChanceSeen(t *record.Think) (chance float64, ok bool) {
 	switch {
-	case t == nil || t.Depth == 0 && t.WinProb == 0:
+	case t == nil || t.Depth == 0 && t.WinProb == 0 && t.Score == 0:
 		return 0, false
 	case t.Source == record.FromExternal && t.Depth == 0 && t.Score == 0 && t.WinProb == 0.5:
 		return 0, false

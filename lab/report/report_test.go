@@ -217,8 +217,10 @@ func TestLossesFromTheRecord(t *testing.T) {
 	if g.chances[1] != 0.4 || g.chances[9] != 1 || !math.IsNaN(g.chances[5]) {
 		t.Errorf("chances %v", g.chances)
 	}
-	if c, ok := analysis.ChanceSeen(&record.Think{Depth: 8, Score: 100}); !ok || math.Abs(c-0.64) > 0.001 {
-		t.Errorf("100 points are %g, %v", c, ok)
+	for _, points := range []*record.Think{{Depth: 8, Score: 100}, {Score: 100}} {
+		if c, ok := analysis.ChanceSeen(points); !ok || math.Abs(c-0.64) > 0.001 {
+			t.Errorf("100 points are %g, %v", c, ok)
+		}
 	}
 	for _, none := range []*record.Think{nil, {Source: record.FromBook}, {Source: record.FromExternal, WinProb: 0.5}} {
 		if _, ok := analysis.ChanceSeen(none); ok {

@@ -12,6 +12,10 @@ import (
 	"sparring/record"
 )
 
+// Evaluated reports whether a player's view of its move has an evaluation to write. A
+// program, or a file, may have a score without a depth; 0 is then nothing.
+func Evaluated(t *record.Think) bool { return t != nil && (t.Depth > 0 || t.Score != 0) }
+
 // Comment writes a ply's details as the text of a comment: in the commands that
 // chess programs know, the evaluation for the first seat in hundredths with the
 // depth, the time used and the time left; then the ply's own comment. It is "" if
@@ -20,7 +24,7 @@ import (
 //	[%eval -0.35,12] [%emt 1.5] [%clk 0:09:58.5] a comment
 func Comment(p *record.Ply) string {
 	var parts []string
-	if t := p.Think; t != nil && t.Depth > 0 {
+	if t := p.Think; Evaluated(t) {
 		score := t.Score
 		if p.Seat == game.Second {
 			score = -score
@@ -29,7 +33,11 @@ func Comment(p *record.Ply) string {
 		if score < 0 {
 			sign, score = "-", -score
 		}
-		parts = append(parts, fmt.Sprintf("[%%eval %s%d.%02d,%d]", sign, score/100, score%100, t.Depth))
+		depth := ""
+		if t.Depth > 0 {
+			depth = fmt.Sprintf(",%d", t.Depth)
+		}
+		parts = append(parts, fmt.Sprintf("[%%eval %s%d.%02d%s]", sign, score/100, score%100, depth))
 	}
 	if p.UsedMS > 0 {
 		parts = append(parts, "[%emt "+Seconds(p.UsedMS)+"]")

@@ -86,6 +86,7 @@ func TestComment(t *testing.T) {
 		{Comment: "x"},
 		{UsedMS: 1234, LeftMS: 3_723_050, Comment: "a b"},
 		{Think: &record.Think{Depth: 3, Score: -5}},
+		{Think: &record.Think{Score: 35}}, // as most programs write it
 		{Seat: game.Second, Think: &record.Think{Depth: 3, Score: -12345}, LeftMS: 7},
 	} {
 		var got record.Ply

@@ -171,7 +171,7 @@ func (w *writer) notes(p *record.Ply, colour string) {
 	if p.Periods > 0 {
 		w.prop("O"+colour, strconv.Itoa(p.Periods))
 	}
-	if t := p.Think; t != nil && t.Depth > 0 {
+	if t := p.Think; format.Evaluated(t) {
 		v := t.Score // V counts for Black
 		if colour == "W" {
 			v = -v
