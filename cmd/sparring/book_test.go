@@ -19,9 +19,11 @@ import (
 	"sparring/engine"
 	"sparring/engine/book"
 	"sparring/engine/search"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/lab/journal"
 	"sparring/pipe/playerspec"
+	"sparring/record"
 )
 
 // TestShippedBooks checks that the shipped books are sound, small, listed in the
@@ -118,6 +120,30 @@ func TestBotWithoutSoundBook(t *testing.T) {
 		if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, `"level":"warn"`) || !strings.Contains(text, ".book") {
 			t.Errorf("%s: log\n%s", name, text)
 		}
+	}
+}
+
+// TestBookOfContinuedGame: the moves of a game that another one continues are not those of
+// the other's players.
+func TestBookOfContinuedGame(t *testing.T) {
+	r := &record.Record{V: record.Version, ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15", Given: 2, Result: game.FirstWins, Reason: "resign",
+		Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Source: record.Source{By: record.ByArena}}
+	for i, move := range []string{"h8", "h9", "i8", "i9"} {
+		r.Plies = append(r.Plies, record.Ply{Seat: game.Seat(i % 2), Move: move})
+	}
+	b, err := book.NewBuilder(r.Rules, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Learn(gameOf(r)); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := b.Book(1).WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if moves := strings.Count(text.String(), "= 1 0 0") + strings.Count(text.String(), "= 0 0 1"); moves != 2 || strings.Contains(text.String(), "\nh8 =") {
+		t.Errorf("want the third and the fourth move:\n%s", text.String())
 	}
 }
 

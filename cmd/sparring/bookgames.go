@@ -87,9 +87,11 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 	return t, nil
 }
 
-// gameOf converts a record to a game for a book.
+// gameOf converts a record to a game for a book. The opening of a match belongs to the book:
+// games for one begin with openings that it shall have. The moves of a game that this one
+// continues do not: its players did not choose them, and that game has its own record.
 func gameOf(r *record.Record) book.Game {
-	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result}
+	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Given: r.Given}
 	for _, p := range r.Plies {
 		g.Moves = append(g.Moves, p.Move)
 	}
