@@ -29,8 +29,8 @@ type manners struct {
 
 // shouldResign records the evaluation of the search and reports whether to resign.
 func (m *manners) shouldResign(s *Session, r search.Result) bool {
-	if r.Depth == 0 {
-		return false // a move from the book, or the only one: not searched
+	if !r.Judges() {
+		return false // such as a move from the book, or the only one
 	}
 	p := s.player.Settings.Manners
 	m.known, m.chance = true, 100*r.WinProb

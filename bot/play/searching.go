@@ -182,8 +182,8 @@ func (s *Session) emitInfo(i search.Info) {
 func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
 	r.Lines = nil // not used, and an analysis is kept as long as the game
 	analysis := Analysis{Result: r}
-	if r.Depth == 0 {
-		analysis.Score, analysis.WinProb = 0, 0 // no depth was finished: the move is a guess
+	if !r.Judges() {
+		analysis.Score, analysis.WinProb = 0, 0 // the move is a guess
 	}
 	if a == nil {
 		return analysis

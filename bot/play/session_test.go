@@ -9,6 +9,7 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/opening"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -81,6 +82,30 @@ func TestOffersThatAreAnswered(t *testing.T) {
 		if due := a.due(x.open, x.ply); due != x.due {
 			t.Errorf("state %d, ply %d, open %v: due %v", i, x.ply, x.open, due)
 		}
+	}
+}
+
+// TestScoresWithoutDepth: what a program thinks that tells no depth, as some in the protocol
+// of Gomocup, is in the record, and it resigns by that. One that tells nothing does not.
+func TestScoresWithoutDepth(t *testing.T) {
+	s := bare(t, "10")
+	s.player.Settings.Manners.ResignBelow, s.player.Settings.Manners.ResignMoves = 10, 2
+	lost := search.Result{Source: search.FromExternal, Score: -900, WinProb: 0.02}
+	if a := s.analyse(nil, lost); a.Score != lost.Score || a.WinProb != lost.WinProb {
+		t.Errorf("in the record: %+v", a)
+	}
+	for i, want := range []bool{false, true} {
+		if got := s.manners.shouldResign(s, lost); got != want {
+			t.Errorf("move %d: resigns %v", i+1, got)
+		}
+	}
+	silent := search.Result{Source: search.FromExternal, WinProb: 0.5}
+	if a := s.analyse(nil, silent); a.WinProb != 0 {
+		t.Errorf("it has said nothing: %+v", a)
+	}
+	s.manners.known = false
+	if s.manners.shouldResign(s, silent); s.manners.known {
+		t.Error("it has said nothing, and is taken to know its chance")
 	}
 }
 

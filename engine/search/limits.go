@@ -111,6 +111,10 @@ type Result struct {
 	Incidents []string
 }
 
+// Judges reports whether Score and WinProb say what the engine thinks: it has finished an
+// iteration, or is a program that has given a score, which some do without a depth.
+func (r *Result) Judges() bool { return r.Depth > 0 || r.Source == FromExternal && r.Score != 0 }
+
 // Sources of a Result besides provers.
 const (
 	FromSearch = "search"

@@ -107,16 +107,10 @@ type adjudicator struct {
 	lost, won, even [2]int // consecutive moves, by seat
 }
 
-// judges reports whether a result says what its player thinks of the game: it is that of a
-// search, or a program has given a score, which some do without a depth.
-func judges(r search.Result) bool {
-	return r.Depth > 0 || r.Source == search.FromExternal && r.Score != 0
-}
-
 // update takes the result of a move into account and returns the outcome that the rules
 // give. A move whose result does not judge the game does not count.
 func (a *adjudicator) update(seat game.Seat, r search.Result, ply int) game.Outcome {
-	if judges(r) {
+	if r.Judges() {
 		count := func(n *int, holds bool) {
 			if *n++; !holds {
 				*n = 0

@@ -235,7 +235,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 		side.Searched++
 	}
 	chance := r.WinProb
-	if r.Source == search.FromExternal && !judges(r) {
+	if r.Source == search.FromExternal && !r.Judges() {
 		chance = 0 // unknown: the program has said nothing about its move
 	}
 	s.game.Plies = append(s.game.Plies, record.Ply{
