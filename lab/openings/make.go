@@ -50,18 +50,18 @@ type Recipe struct {
 	Seed  uint64
 }
 
-// Usual is the recipe of a rule set's game, without a seed. An opening
-// procedure makes the opening itself: there it has no plies. The error is for a
-// game whose adapter does not say how openings are made.
+// Usual is the recipe of a rule set's game, without a seed. An opening procedure makes the
+// opening itself: there it has no plies, and the bound is for openings that were made before.
+// The error is for a game whose adapter does not say how openings are made.
 func Usual(r *game.Rules) (Recipe, error) {
 	p, err := r.New("")
 	if err != nil {
 		return Recipe{}, err
 	}
-	if opening.Running(p) {
-		return Recipe{}, nil
-	}
 	a, err := engine.Adapter(r.Game)
+	if err == nil && opening.Running(p) {
+		return Recipe{Bound: a.Openings.Bound}, nil
+	}
 	if err == nil && a.Openings.Plies == 0 {
 		err = fmt.Errorf("openings: %s has no recipe for random ones: name a file, or none", r.Game)
 	}

@@ -257,7 +257,7 @@ func TestMakersAreChecked(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if recipe, err := Usual(rules(t, "gomoku/renju-15+swap2")); err != nil || recipe.Plies != 0 {
+	if recipe, err := Usual(rules(t, "gomoku/renju-15+swap2")); err != nil || recipe.Plies != 0 || recipe.Bound == 0 {
 		t.Errorf("a procedure gets %+v, %v", recipe, err)
 	}
 }
