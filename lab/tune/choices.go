@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sparring/engine/adapter"
+	"sparring/engine/opening"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/record"
@@ -94,7 +95,8 @@ func eachGame[T any](g *Games, s Sampling, watch func(games int) error, read fun
 }
 
 // visit replays a game and calls see at a random sample of the plies that qualify,
-// before the move.
+// before the move. Those of an opening procedure teach nothing: no search of the position
+// decides them.
 func visit(r *record.Record, s Sampling, rng *rand.Rand, see func(p game.Position, m game.Move, ply int) error) error {
 	wanted := sampled(r, s, rng)
 	p, err := catalog.Setup(r.Game, r.Rules, r.Position)
@@ -105,8 +107,9 @@ func visit(r *record.Record, s Sampling, rng *rand.Rand, see func(p game.Positio
 		game.PlayOn(p) // the arbiter did not end the game there
 		m, err := p.Parse(move.Move)
 		if err == nil && len(wanted) > 0 && wanted[0] == ply {
-			wanted = wanted[1:]
-			err = see(p, m, ply)
+			if wanted = wanted[1:]; !opening.Running(p) {
+				err = see(p, m, ply)
+			}
 		}
 		if err == nil {
 			err = p.Play(m)

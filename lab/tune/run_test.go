@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"sparring/engine/gomoku"
 	"sparring/engine/xiangqi"
 	"sparring/game"
 	"sparring/game/catalog"
@@ -63,7 +65,7 @@ func collect(t *testing.T, records []*record.Record) *tune.Games {
 	t.Helper()
 	g := &tune.Games{}
 	for _, r := range records {
-		if err := g.Add(r, "xiangqi"); err != nil {
+		if err := g.Add(r, r.Game); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,6 +175,34 @@ func TestPlayedOn(t *testing.T) {
 	records[1].Plies = append(before, records[1].Plies...)
 	if _, err := testPlan().Run(t.Context(), xiangqi.NewLinear(), collect(t, records), &tune.Trees{}, "", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestOpeningProcedure: the choices of an opening procedure are left out, and the moves after
+// them are learnt from.
+func TestOpeningProcedure(t *testing.T) {
+	r := &record.Record{ID: "g", Game: "gomoku", Rules: "gomoku/freestyle-15+swap2", Result: game.FirstWins}
+	p, err := catalog.Setup(r.Game, r.Rules, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, move := range []string{"h8", "i9", "g7", "stay", "j10", "f6"} {
+		r.Plies = append(r.Plies, record.Ply{Seat: p.Turn(), Move: move, Think: &record.Think{Source: record.FromSearch, Score: 10}})
+		if _, err := game.PlayText(p, move); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := gomoku.NewLinear("freestyle", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := tune.Each(collect(t, []*record.Record{r}), tune.Sampling{Seed: 1, PerGame: 10, Bound: 100}, func(int) error { return nil },
+		func(p game.Position, m game.Move, _ tune.Label) (string, bool, error) {
+			_, _, err := l.Coefficients(p, make([]float64, len(l.Names())))
+			return p.Format(m), true, err
+		})
+	if err != nil || !slices.Equal(all, []string{"j10", "f6"}) {
+		t.Errorf("%v, %v", all, err)
 	}
 }
 
