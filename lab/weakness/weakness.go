@@ -365,7 +365,7 @@ func (e *examination) mistakes(r *Result) {
 			m.Weak = m.Weak || weak[k]
 			switch {
 			case k.by.OfGames() || k.name == anyFault:
-			case k.by == NoProgress || k.by == Fault: // no name without what it is by
+			case k.by == NoProgress || k.by == Time || k.by == Fault: // no name without what it is by
 				m.Groups = append(m.Groups, string(k.by)+" "+k.name)
 			default:
 				m.Groups = append(m.Groups, k.name)

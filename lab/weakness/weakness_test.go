@@ -143,7 +143,7 @@ func TestPlantedWeaknessIsFound(t *testing.T) {
 			t.Errorf("also found %s", name)
 		}
 	}
-	if len(r.Moves) == 0 || !r.Moves[0].Weak || r.Moves[len(r.Moves)-1].Lost < mistakeFrom {
+	if len(r.Moves) == 0 || !r.Moves[0].Weak || !slices.Contains(r.Moves[0].Groups, "time left under 10 %") || r.Moves[len(r.Moves)-1].Lost < mistakeFrom {
 		t.Errorf("%d moves", len(r.Moves))
 	}
 	again, err := Find(games)
