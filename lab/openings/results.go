@@ -22,6 +22,7 @@ type Results struct {
 
 	at      map[string]map[uint64]int // openings by rule set and key of the position after them
 	longest int                       // moves of an opening
+	set     bool                      // an opening begins with a position, after who knows how many moves
 	seen    map[string]bool           // courses of games
 }
 
@@ -59,14 +60,16 @@ func NewResults(s *Set) (*Results, error) {
 			}
 			r.at[name][p.Key()] = i
 			r.longest = max(r.longest, len(o.Moves))
+			r.set = r.set || o.Start != ""
 		}
 	}
 	return r, nil
 }
 
 // Add counts a game: for the last opening of the set whose position it reached within
-// as many moves as the longest opening has, by whatever order of moves. The error is that
-// of a game that can't be replayed.
+// as many moves as the longest opening has, by whatever order of moves. Openings that are
+// positions may be reached at any time by a game that did not begin with one of them. The
+// error is that of a game that can't be replayed.
 func (r *Results) Add(g *record.Record) (counted bool, err error) {
 	n := -1
 	if openings := r.at[g.Rules]; openings != nil && g.Result != game.Undecided {
@@ -100,17 +103,22 @@ var errFar = errors.New("beyond the openings")
 
 // opening returns the number of the opening that a game began with, or -1.
 func (r *Results) opening(g *record.Record, openings map[uint64]int) (int, error) {
-	found := -1
+	found, within := -1, r.longest
+	if r.set {
+		within = len(g.Plies)
+	}
 	look := func(p game.Position) {
 		if n, ok := openings[p.Key()]; ok {
 			found = n
 		}
 	}
 	end, err := format.Played(g, func(ply int, p game.Position, _ game.Move) error {
-		if ply > r.longest+1 {
+		if ply > within+1 {
 			return errFar
 		}
-		look(p)
+		if look(p); ply == 1 && found >= 0 && g.Position != "" {
+			within = r.longest
+		}
 		return nil
 	})
 	switch {
@@ -118,7 +126,7 @@ func (r *Results) opening(g *record.Record, openings map[uint64]int) (int, error
 		return found, nil
 	case err != nil:
 		return 0, err
-	case len(g.Plies) <= r.longest:
+	case len(g.Plies) <= within:
 		look(end)
 	}
 	return found, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/record"
 )
 
@@ -16,6 +17,44 @@ func gameOf(rules string, result game.Result, moves string) *record.Record {
 		r.Plies = append(r.Plies, record.Ply{Move: m})
 	}
 	return r
+}
+
+// TestResultsOfPositions: games count for an opening that is a position, whether they began
+// with it or came to it.
+func TestResultsOfPositions(t *testing.T) {
+	const rules = "gomoku/freestyle-15"
+	r, err := catalog.Rules(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := func(moves string) string {
+		p, err := game.Replay(r, "", strings.Fields(moves))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.String()
+	}
+	set, err := Read(strings.NewReader("rules "+rules+"\n"+after("h8 h9")+"\n"+after("h8 h9 g7 g9")+"\n"), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := NewResults(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := gameOf(rules, game.SecondWins, "g7 g9 a1")
+	began.Position = after("h8 h9")
+	for _, g := range []*record.Record{gameOf(rules, game.FirstWins, "h8 h9 a1 a2"), began, gameOf(rules, game.Draw, "g7 g9 h8 h9")} {
+		if counted, err := results.Add(g); !counted || err != nil {
+			t.Errorf("%q %v: %v, %v", g.Position, g.Plies, counted, err)
+		}
+	}
+	if counted, err := results.Add(gameOf(rules, game.FirstWins, "a1 a2 a3 a4")); counted || err != nil {
+		t.Errorf("a game that began otherwise: %v, %v", counted, err)
+	}
+	if got := results.Tallies; got[0] != (Tally{1, 0, 1}) || got[1] != (Tally{0, 1, 0}) {
+		t.Errorf("%v", got)
+	}
 }
 
 // TestResults: games count for the opening that they reached, by any order of moves, each
