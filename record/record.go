@@ -207,7 +207,7 @@ type Think struct {
 	Source        ThinkSource `json:"source,omitempty"`
 	Depth         int         `json:"depth,omitempty"`
 	SelDepth      int         `json:"seldepth,omitempty"`
-	Score         int         `json:"score"`            // from the mover's side, in the engine's unit
+	Score         int         `json:"score"`            // from the mover's side, in our engine's unit for the game, to which other programs' are converted; as in the file, of an imported game
 	WinProb       float64     `json:"chance,omitempty"` // of winning for the mover, 0 to 1
 	Nodes         uint64      `json:"nodes,omitempty"`
 	TimeMS        int64       `json:"time_ms,omitempty"` // from the opponent's move to the answer

@@ -165,7 +165,7 @@ func (f *analyseFlags) run(c *cobra.Command, args []string) error {
 func (f *analyseFlags) analyse(c *cobra.Command, a *analysis.Analyst, p analysed) error {
 	out := c.OutOrStdout()
 	v := analysisView{ID: p.id, Game: p.pos.Rules().Game, Rules: p.pos.Rules().Name, Position: p.pos.String(), Turn: p.pos.Turn(),
-		Outcome: p.pos.Outcome().Result, Reason: p.pos.Outcome().Reason, Lines: []lineView{}, notation: game.Notation(f.notation), pos: p.pos}
+		Outcome: p.pos.Outcome().Result, Reason: p.pos.Outcome().Reason, Lines: []lineView{}, notation: game.Notation(f.notation), pos: p.pos, program: a.Spec().Outside != nil}
 	if v.Outcome != game.Undecided {
 		v.Final = true
 		return v.write(out, f.json)

@@ -8,6 +8,7 @@ import (
 
 	"sparring/engine/search"
 	"sparring/game"
+	"sparring/pipe/external"
 )
 
 // analysisView is the analysis of a position as the analyse command shows it.
@@ -33,6 +34,7 @@ type analysisView struct {
 
 	pos      game.Position
 	notation game.Notation
+	program  bool // the engine is one that is not ours
 }
 
 // lineView is a line of an analysis. Values are those of the side to move; they are
@@ -57,7 +59,7 @@ func (v *analysisView) take(lines []search.Info, scored bool) {
 		}
 		line := lineView{PV: game.FormatLine(v.pos, v.notation, l.PV)}
 		if scored {
-			score, chance := int(l.Score), l.WinProb
+			score, chance := v.score(l.Score), l.WinProb
 			line.Score, line.Chance = &score, &chance
 			if plies, ok := search.MateIn(l.Score); ok {
 				line.Result, line.Plies = "win", plies
@@ -72,6 +74,16 @@ func (v *analysisView) take(lines []search.Info, scored bool) {
 		}
 		v.Lines = append(v.Lines, line)
 	}
+}
+
+// score returns a score in the engine's unit: those of programs were converted to ours.
+func (v *analysisView) score(s search.Score) int {
+	if v.program && s < search.RepBound && s > -search.RepBound {
+		if points, err := external.Points(v.Game, s); err == nil {
+			return points
+		}
+	}
+	return int(s)
 }
 
 // value says what a line is worth.
