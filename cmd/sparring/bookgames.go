@@ -46,10 +46,12 @@ func (t *tally) String() string {
 	return s
 }
 
-// feed calls take with the games of all paths. Damaged games are reported and
-// skipped.
+// feed calls take with the games of all paths, except what was exported of one of them and
+// read again. Damaged games are reported and skipped.
 func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally, error) {
 	t := &tally{events: map[string]int{}}
+	var copies format.Copies
+	var imported []*record.Record
 	for _, path := range paths {
 		games, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
@@ -59,32 +61,52 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 			if err := c.Context().Err(); err != nil {
 				return nil, err
 			}
-			if err == nil && elsewhere[r.Reason] {
-				t.elsewhere++
+			if err == nil && r.Source.By == record.ByImport {
+				imported = append(imported, r)
 				continue
 			}
 			if err == nil {
-				err = take(gameOf(r))
+				copies.Note(r)
 			}
-			switch {
-			case err == nil:
-				t.counted++
-				if r.Event != "" {
-					t.events[r.Event]++
-				}
-			case errors.Is(err, book.ErrKnown):
-				t.known++
-			case errors.Is(err, book.ErrFamily):
-				t.other++
-			case errors.Is(err, book.ErrUnfinished):
-				t.unfinished++
-			default:
-				t.damaged++
-				fmt.Fprintln(c.ErrOrStderr(), "sparring: skipped:", err)
-			}
+			t.add(c, r, err, take)
 		}
 	}
+	distinct := copies.Distinct(imported)
+	t.known += len(imported) - len(distinct)
+	for _, r := range distinct {
+		if err := c.Context().Err(); err != nil {
+			return nil, err
+		}
+		t.add(c, r, nil, take)
+	}
 	return t, nil
+}
+
+// add calls take with a game, unless it could not be read or says nothing about the opening.
+func (t *tally) add(c *cobra.Command, r *record.Record, err error, take func(book.Game) error) {
+	if err == nil && elsewhere[r.Reason] {
+		t.elsewhere++
+		return
+	}
+	if err == nil {
+		err = take(gameOf(r))
+	}
+	switch {
+	case err == nil:
+		t.counted++
+		if r.Event != "" {
+			t.events[r.Event]++
+		}
+	case errors.Is(err, book.ErrKnown):
+		t.known++
+	case errors.Is(err, book.ErrFamily):
+		t.other++
+	case errors.Is(err, book.ErrUnfinished):
+		t.unfinished++
+	default:
+		t.damaged++
+		fmt.Fprintln(c.ErrOrStderr(), "sparring: skipped:", err)
+	}
 }
 
 // gameOf converts a record to a game for a book. The opening of a match belongs to the book:

@@ -176,8 +176,12 @@ func (f *exportFlags) exportInto(c *cobra.Command, id string, sources []string) 
 		return err
 	}
 	i := slices.IndexFunc(games, func(r *record.Record) bool { return r.ID == id })
-	if i < 0 {
-		return fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
+	if i < 0 { // unless it is there, but the export of another
+		r, err := f.from.find(c, id, sources)
+		if err != nil {
+			return err
+		}
+		i, games = len(games), append(games, r)
 	}
 	r := f.described(games[i])
 	to, err := f.formatOf(r)
@@ -414,9 +418,20 @@ func recordKeyOf(r *record.Record) recordKey {
 	return recordKey{r.ID, r.Source.By, r.Source.Player, r.Source.Instance}
 }
 
+// library is what an import adds to.
+type library struct {
+	records map[recordKey]bool
+	copies  format.Copies
+}
+
+func (l *library) add(r *record.Record) {
+	l.records[recordKeyOf(r)] = true
+	l.copies.Note(r)
+}
+
 // known returns what records the data directory has. Damaged ones are reported.
-func (a *archive) known(errs io.Writer) (map[recordKey]bool, error) {
-	known := map[recordKey]bool{}
+func (a *archive) known(errs io.Writer) (*library, error) {
+	known := &library{records: map[recordKey]bool{}}
 	for r, err := range record.All(recordsDir(a.data)) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !damaged(err): // no records yet
@@ -425,7 +440,7 @@ func (a *archive) known(errs io.Writer) (map[recordKey]bool, error) {
 		case err != nil:
 			return nil, err
 		default:
-			known[recordKeyOf(r)] = true
+			known.add(r)
 		}
 	}
 	return known, nil
@@ -433,7 +448,7 @@ func (a *archive) known(errs io.Writer) (map[recordKey]bool, error) {
 
 // importFile imports the games of a file and lists them. It returns how many there
 // are, those that were known included, and how many are damaged, which it reports.
-func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known map[recordKey]bool) (good, damaged int, err error) {
+func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known *library) (good, damaged int, err error) {
 	games, err := gamesIn(path, format.ReadOptions{Rules: rules})
 	if err != nil {
 		return 0, 0, err
@@ -448,19 +463,23 @@ func importFile(c *cobra.Command, path, rules string, writer *record.Writer, kno
 			continue
 		}
 		good++
-		if known[recordKeyOf(r)] {
+		if known.records[recordKeyOf(r)] {
 			fmt.Fprintf(c.OutOrStdout(), "%s  already imported\n", r.ID)
 			continue
 		}
 		if err := writer.Append(r); err != nil {
 			return good, damaged, err
 		}
-		known[recordKeyOf(r)] = true
+		exported := "" // but stored: the file may have comments on the game
+		if id := known.copies.Of(r); id != "" {
+			exported = fmt.Sprintf(" (an export of %s; they count as one game)", id)
+		}
+		known.add(r)
 		names := [2]string{}
 		for i, seat := range r.Seats {
 			names[i] = cmp.Or(format.Name(seat), "?") // the file names nobody
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %s, %s\n", r.ID, r.Rules, names[0], names[1], plies(len(r.Plies)), r.Result)
+		fmt.Fprintf(c.OutOrStdout(), "%s  %s, %s - %s, %s, %s%s\n", r.ID, r.Rules, names[0], names[1], plies(len(r.Plies)), r.Result, exported)
 	}
 	return good, damaged, nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"sparring/game"
 	"sparring/record"
 )
@@ -254,5 +256,61 @@ func TestTableExportOneByOne(t *testing.T) {
 	}
 	if names := namesIn(t, out); names != "a-b0.PGN, a-b1.PGN" {
 		t.Error(names)
+	}
+}
+
+// TestExportsCountOnce: games of a match whose exports are read too, as files or from the data
+// directory, count once, in lists, in what is learnt, and for a book. An export can still be
+// shown by its own id.
+func TestExportsCountOnce(t *testing.T) {
+	match := gamesFile(t, "gomoku/freestyle-15", "h8", time.Date(2026, 11, 1, 12, 0, 30, 5e6, time.UTC), 3)
+	text, err := os.ReadFile(match)
+	if err == nil {
+		err = os.WriteFile(match, bytes.ReplaceAll(text, []byte(`"arena"`), []byte(`"match"`)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, data := t.TempDir(), t.TempDir()
+	succeeds(t, "records", "export", "--all", match, "--format", "psq", "--out", out)
+	var exports []string
+	for _, name := range strings.Split(namesIn(t, out), ", ") {
+		exports = append(exports, filepath.Join(out, name))
+	}
+	if len(exports) != 3 {
+		t.Fatal(exports)
+	}
+	listed := func(args ...string) int {
+		t.Helper()
+		return strings.Count(succeeds(t, append([]string{"records", "list"}, args...)...), "freestyle-15")
+	}
+	if n := listed(append(exports, match)...); n != 3 {
+		t.Errorf("3 games of a match and their exports are %d", n)
+	}
+	if n := listed(exports...); n != 3 {
+		t.Errorf("3 exports are %d games", n)
+	}
+	succeeds(t, "records", "import", "--data", data, match)
+	imported := succeeds(t, append([]string{"records", "import", "--data", data}, exports...)...)
+	if n := strings.Count(imported, "they count as one game"); n != 3 {
+		t.Errorf("%d of 3 exports are recognised: %s", n, imported)
+	}
+	if n := listed("--data", data); n != 3 {
+		t.Errorf("3 games of a match and their exports, imported, are %d", n)
+	}
+	id, _, _ := strings.Cut(imported, " ")
+	for _, args := range [][]string{{"--data", data, id}, {id, match, exports[0], exports[1], exports[2]}} {
+		succeeds(t, append([]string{"records", "show"}, args...)...)
+		succeeds(t, append([]string{"records", "export", "--format", "psq", "-o", t.TempDir()}, args...)...)
+	}
+	if text := succeeds(t, append([]string{"book", "build", "--game", "gomoku", "--min-games", "1", "--out", filepath.Join(t.TempDir(), "b.book"), match}, exports...)...); !strings.Contains(text, "3 games counted, 3 in the book already") {
+		t.Errorf("a book of them: %s", text)
+	}
+	c := &cobra.Command{}
+	c.SetContext(t.Context())
+	c.SetErr(io.Discard)
+	n := 0
+	if err := eachGame(c, append(exports, match), func(*record.Record) error { n++; return nil }); err != nil || n != 3 {
+		t.Errorf("%d games are learnt from, %v", n, err)
 	}
 }

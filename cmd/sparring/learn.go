@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -223,8 +224,9 @@ func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, er
 }
 
 // eachGame calls add for each game of the sources: once for a game with several records,
-// the platform's and its players', with what they merge to. Other games have one record
-// and are not held in memory for that. Damaged games are an error, because a run must be
+// the platform's and its players', with what they merge to, and not for what was exported of
+// one and read again. Of the others, only those read from files of other programs are held in
+// memory for that. Damaged games are an error, because a run must be
 // reproducible from the same files.
 func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error) error {
 	type versions struct {
@@ -233,6 +235,9 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 	}
 	byID := map[string]*versions{}
 	var played []*versions // on a platform, in the order of the sources
+	var copies format.Copies
+	var imported []*record.Record
+	from := map[*record.Record]string{} // the paths of those
 	for _, path := range sources {
 		all, err := gamesIn(path, format.ReadOptions{})
 		if err != nil {
@@ -241,7 +246,10 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 		for r, err := range until(c.Context(), all) {
 			switch {
 			case err != nil:
+			case r.Source.By == record.ByImport:
+				imported, from[r] = append(imported, r), path
 			case r.Source.By != record.ByArena && r.Source.By != record.ByPlayer:
+				copies.Note(r)
 				err = add(r)
 			case byID[r.ID] != nil:
 				byID[r.ID].records = append(byID[r.ID].records, r)
@@ -264,10 +272,20 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 			merged, err = record.Merge(v.records...)
 		}
 		if err == nil {
+			copies.Note(merged)
 			err = add(merged)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.path, err)
+		}
+	}
+	distinct := copies.Distinct(imported)
+	if n := len(imported) - len(distinct); n > 0 {
+		fmt.Fprintln(c.ErrOrStderr(), leftOut(n))
+	}
+	for _, r := range distinct {
+		if err := cmp.Or(c.Context().Err(), add(r)); err != nil {
+			return fmt.Errorf("%s: %w", from[r], err)
 		}
 	}
 	return nil

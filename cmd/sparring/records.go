@@ -110,7 +110,13 @@ func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.R
 	if !a.nats.given() && len(sources) == 0 {
 		return record.Find(c.Context(), recordsDir(a.data), id)
 	}
-	games, err := a.all(c, sources)
+	var games []*record.Record
+	var err error
+	if len(sources) > 0 && !a.nats.given() { // of this game only, so that it is there although it is the export of another
+		games, err = gather(withID(id, until(c.Context(), inSources(sources))), c.ErrOrStderr())
+	} else {
+		games, err = a.all(c, sources)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +126,17 @@ func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.R
 		}
 	}
 	return nil, fmt.Errorf("%w: %.40q", record.ErrNotFound, id)
+}
+
+// withID yields the records of one game, and all errors.
+func withID(id string, records iter.Seq2[*record.Record, error]) iter.Seq2[*record.Record, error] {
+	return func(yield func(*record.Record, error) bool) {
+		for r, err := range records {
+			if (err != nil || r.ID == id) && !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // named returns the games that arguments name: each is a source, see aSource, or the
@@ -149,7 +166,8 @@ func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record,
 	return all, nil
 }
 
-// gather merges the records of each game by several writers.
+// gather merges the records of each game by several writers, and leaves out what was exported
+// of one and read again.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
 	for r, err := range records {
@@ -162,22 +180,43 @@ func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record
 			byID[r.ID] = append(byID[r.ID], r)
 		}
 	}
-	var games []*record.Record
+	var games, imported []*record.Record
 	for id, versions := range byID {
 		merged, err := record.Merge(versions...)
 		if err != nil {
 			fmt.Fprintf(errs, "sparring: skipped: game %s: %v\n", id, err)
 			continue
 		}
+		if merged.Source.By == record.ByImport {
+			imported = append(imported, merged)
+			continue
+		}
 		games = append(games, merged)
 	}
-	slices.SortFunc(games, func(a, b *record.Record) int {
-		if c := a.Start.Compare(b.Start); c != 0 {
-			return c
+	if len(imported) > 0 {
+		var copies format.Copies
+		for _, r := range games {
+			copies.Note(r)
 		}
-		return strings.Compare(a.ID, b.ID)
-	})
+		slices.SortFunc(imported, oldest)
+		distinct := copies.Distinct(imported)
+		if n := len(imported) - len(distinct); n > 0 {
+			fmt.Fprintln(errs, leftOut(n))
+		}
+		games = append(games, distinct...)
+	}
+	slices.SortFunc(games, oldest)
 	return games, nil
+}
+
+// leftOut says of how many games there are exports besides their records.
+func leftOut(n int) string {
+	return fmt.Sprintf("sparring: %s whose record is there too, left out", count(n, "export of a game", "exports of games"))
+}
+
+// oldest orders games by their start, and then by their id.
+func oldest(a, b *record.Record) int {
+	return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.ID, b.ID))
 }
 
 func recordsCommand() *cobra.Command {

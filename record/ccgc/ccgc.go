@@ -130,15 +130,7 @@ func header(r *record.Record, first game.Seat) string {
 		when = strings.TrimSpace(format.FormatDate(r.Start, dateLayout, beijing) + " " + when)
 	}
 	return "[" + codes[r.Game] + "][" + team(r.Seats[first], " B") + "][" + team(r.Seats[first.Other()], " W") +
-		"][" + resultWords[turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
-}
-
-// turned returns the result for a text in which the player of seat first comes first.
-func turned(result game.Result, first game.Seat) game.Result {
-	if first == game.Second && (result == game.FirstWins || result == game.SecondWins) {
-		return game.FirstWins + game.SecondWins - result
-	}
-	return result
+		"][" + resultWords[format.Turned(r.Result, first)] + "][" + when + "][" + clean(r.Event) + "]"
 }
 
 // team returns a player's name with the letter of the colour, as the championship
@@ -183,7 +175,7 @@ func fileName(r *record.Record) string {
 	}
 	parts := []string{codes[r.Game],
 		clean(format.Name(r.Seats[first])) + "B vs " + clean(format.Name(r.Seats[first.Other()])) + "W",
-		resultWords[turned(r.Result, first)]}
+		resultWords[format.Turned(r.Result, first)]}
 	for _, part := range []string{strings.TrimSpace(when + " " + clean(r.Place)), clean(r.Event)} {
 		if part != "" {
 			parts = append(parts, part)

@@ -37,3 +37,12 @@ func Stones(r *record.Record) (stones []Stone, size int, black game.Seat, err er
 	end := p.(*gomoku.Position)
 	return stones, end.Set().Size, end.Seat(gomoku.Black), nil
 }
+
+// Turned returns the result for a text in which the player of seat first comes first, as the
+// one who held Black in the end does.
+func Turned(result game.Result, first game.Seat) game.Result {
+	if first == game.Second && (result == game.FirstWins || result == game.SecondWins) {
+		return game.FirstWins + game.SecondWins - result
+	}
+	return result
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sparring/game"
 	"sparring/game/clock"
@@ -88,6 +89,82 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 			}
 		}
+	}
+}
+
+// TestCopies: an export of a game is recognised in every format, also one with an opening
+// procedure that the format does not have, and next to another export of it. Other games are
+// not, and no record but an imported one ever is.
+func TestCopies(t *testing.T) {
+	read := func(f format.Format, r *record.Record) *record.Record {
+		t.Helper()
+		var out bytes.Buffer
+		d := *r
+		d.Event = "another title"
+		if err := Export(&out, f.Name, []*record.Record{&d}, format.WriteOptions{}); err != nil {
+			t.Fatal(f.Name, err)
+		}
+		back, err := formattest.All(Import(&out, format.ReadOptions{}))
+		if err != nil || len(back) != 1 {
+			t.Fatalf("%s: %d games, %v", f.Name, len(back), err)
+		}
+		return back[0]
+	}
+	tried := 0
+	for _, rules := range []string{"gomoku/freestyle-15", "gomoku/renju-15+swap2", "amazons/10x10", "xiangqi/simple", "xiangqi/wxf"} {
+		r := formattest.Random(t, rules, "", 6, 40)
+		r.Start = r.Start.Add(17*time.Second + 123*time.Millisecond)
+		r.Seats[0] = record.Seat{Player: "self:nodes=2000"} // as in a match
+		r.Source.By = record.ByMatch
+		other := *r
+		other.ID, other.Result = "g-2", game.Draw
+		later := *r
+		later.ID, later.Start = "g-3", r.Start.Add(48*time.Hour)
+		stranger := *r
+		stranger.ID, stranger.Seats = "g-4", [2]record.Seat{r.Seats[1], r.Seats[0]}
+		longer := *r
+		longer.ID, longer.Plies = "g-5", r.Plies[:len(r.Plies)-1]
+		var known format.Copies
+		known.Note(r)
+		var exported []*record.Record
+		for _, f := range Formats() {
+			if !slices.Contains(f.Games, r.Game) {
+				continue
+			}
+			back := read(f, r)
+			exported = append(exported, back)
+			if got := known.Of(back); got != r.ID {
+				t.Errorf("%s of %s: a copy of %q, want %s", f.Name, rules, got, r.ID)
+			}
+			for _, no := range []*record.Record{&other, &later, &stranger, &longer} {
+				if got := known.Of(read(f, no)); got != "" {
+					t.Errorf("%s of %s: game %s is taken for %s", f.Name, rules, no.ID, got)
+				}
+				tried++
+			}
+		}
+		again := *r
+		again.ID = "g-6"
+		if got := known.Of(&again); got != "" {
+			t.Errorf("%s: a record of a match is taken for a copy of %s", rules, got)
+		}
+		var unknown format.Copies
+		if got := unknown.Distinct(exported); len(got) != 1 {
+			t.Errorf("%s: %d exports of one game are %d games", rules, len(exported), len(got))
+		}
+	}
+	if tried < 20 {
+		t.Errorf("%d other games tried", tried)
+	}
+
+	// A file with the day alone does not stand for two games of that day.
+	r := formattest.Random(t, "xiangqi/simple", "", 6, 40)
+	second := *r
+	second.Start = r.Start.Add(time.Hour)
+	byName := func(name string) format.Format { f, _ := Find(name); return f }
+	var none format.Copies
+	if got := none.Distinct([]*record.Record{read(byName("sgf"), r), read(byName("pgn"), r), read(byName("pgn"), &second)}); len(got) != 2 {
+		t.Errorf("two games of a day are %d", len(got))
 	}
 }
 

@@ -104,11 +104,7 @@ func writeGame(s *strings.Builder, r *record.Record) error {
 	}
 	rules, _, _ := strings.Cut(r.Rules, "+") // the format has no choices of an opening
 	note("rules", rules)
-	result := r.Result
-	if black == game.Second && (result == game.FirstWins || result == game.SecondWins) {
-		result = game.FirstWins + game.SecondWins - result
-	}
-	note("result", strings.TrimSpace(result.String()+" "+string(r.Reason)))
+	note("result", strings.TrimSpace(format.Turned(r.Result, black).String()+" "+string(r.Reason)))
 	for i, key := range []string{"first", "second"} {
 		note(key, format.ID(players[i]))
 	}
