@@ -72,7 +72,7 @@ type Progress struct {
 type Info struct {
 	Depth    int
 	SelDepth int // deepest ply reached
-	Line     int // 1 is the best line
+	Line     int // of an iteration, from 1; a later one may turn out better, as Lines considers
 	Score    Score
 	Bound    Bound // Exact, unless the score is outside the aspiration window
 	WinProb  float64
@@ -95,7 +95,7 @@ type Result struct {
 	Time     time.Duration
 	PV       []game.Move
 	Source   string // one of the constants below, or the Kind of a Proof
-	Lines    []Info // the last state of each line, best first
+	Lines    []Info // the last state of each line, those of the last iteration first, best first
 
 	// TimedOut reports that the clock ended the search of a reproducible game: its
 	// move depends on the machine and its load after all.

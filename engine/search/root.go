@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 
 	"sparring/game"
@@ -30,10 +31,12 @@ func (w *worker) iterate() {
 			w.seldepth = 0
 			w.aspirationSearch(depth, line)
 			if w.stopped() {
+				w.sortLines(line)
 				return
 			}
 			w.reportLine(depth, line, Exact)
 		}
+		w.sortLines(lines)
 		w.finished = depth
 		w.scores[depth] = w.root[0].score
 		if w.root[0].Move == before {
@@ -170,6 +173,25 @@ func (w *worker) reportLine(depth, line int, bound Bound) {
 		WinProb: w.k.params.WinProb(r.score), HashFull: w.table.Permille(), PV: slices.Clone(r.pv)})
 }
 
+// sortLines sorts the first n lines of an iteration: of two, the one that was found later may
+// be better, because reductions and the hash table differ.
+func (w *worker) sortLines(n int) {
+	if n < 2 {
+		return
+	}
+	slices.SortStableFunc(w.root[:n], byScore)
+	if w.id > 0 {
+		return // it reports none
+	}
+	slices.SortStableFunc(w.infos[:n], func(a, b Info) int { return cmp.Compare(b.Score, a.Score) })
+	for i := range w.infos[:n] {
+		w.infos[i].Line = i + 1
+	}
+}
+
+// byScore orders root moves, best first.
+func byScore(a, b rootMove) int { return cmp.Compare(b.score, a.score) }
+
 // aspirationSearch searches the root with a narrow window around the last score,
 // because that cuts off more, and widens it until the score lies inside
 // (aspiration window; paper 003, section 6.2).
@@ -216,7 +238,7 @@ func (w *worker) sortRoot(first int) {
 	for scored > 0 && moves[scored-1].score == -Infinity {
 		scored--
 	}
-	slices.SortStableFunc(moves[:scored], func(a, b rootMove) int { return int(b.score) - int(a.score) })
+	slices.SortStableFunc(moves[:scored], byScore)
 }
 
 // searchRoot is search for the root, whose moves are listed once and keep their
