@@ -17,6 +17,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/xiangqi"
 	"sparring/pipe/frontend"
 )
 
@@ -286,6 +287,44 @@ func TestFault(t *testing.T) {
 		Open: func(string, frontend.Setup) (engine.Searcher, error) { return nil, errors.New("not installed") }})
 	if err != nil || !strings.Contains(out.String(), "info string error: not installed\nbestmove (none)\n") {
 		t.Errorf("an engine that can't be opened: %v\n%s", err, out.String())
+	}
+}
+
+// TestLineBeforeTheMove: what was searched in all, or a line of the move where none was sent,
+// as for a move of the book, or one of another move, comes right before the move.
+func TestLineBeforeTheMove(t *testing.T) {
+	for protocol, want := range map[string][3]string{
+		"uci":  {"info nodes 700 time 5", "info depth 1 multipv 1 score cp 0 nodes 700 time 5 pv h2e2", "info depth 4 multipv 1 score cp 0 nodes 700 time 5 pv h2e2"},
+		"ucci": {"info time 5 nodes 700", "info depth 1 score 0 pv h2e2", "info depth 4 score 0 pv h2e2"},
+	} {
+		r, err := xiangqi.FindRules("xiangqi/simple")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.New("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := p.Parse("h2e2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := p.Parse("b2e2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := func(m game.Move) []search.Info {
+			return []search.Info{{Depth: 4, Line: 1, Bound: search.Exact, WinProb: 0.5, Nodes: 500, PV: []game.Move{m}}}
+		}
+		result := search.Result{Move: first, PV: []game.Move{first}, WinProb: 0.5, Nodes: 700, Time: 5 * time.Millisecond}
+		searched := result
+		searched.Depth = 4
+		for i, w := range []*witness{{infos: line(first), result: searched}, {result: result}, {infos: line(other), result: searched}} {
+			got := ask(t, w, protocol, "position startpos", "go depth 4")
+			if !strings.Contains(got, want[i]+"\nbestmove ") {
+				t.Errorf("%s: want %q before the move:\n%s", protocol, want[i], got)
+			}
+		}
 	}
 }
 

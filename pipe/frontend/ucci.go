@@ -32,9 +32,10 @@ type ucciHandler struct {
 
 	// Of the running search.
 	clock    *engine.Clock
-	offered  bool // the opponent has offered a draw
-	infinite bool // until a mate is found
-	static   bool // only the score is needed
+	told     game.Move // that the last line sent begins with
+	offered  bool      // the opponent has offered a draw
+	infinite bool      // until a mate is found
+	static   bool      // only the score is needed
 }
 
 func beginsUCCI(text string) bool {
@@ -246,7 +247,7 @@ func (u *ucciHandler) ban(texts []string) {
 
 // search handles "go".
 func (u *ucciHandler) search(c ucci.Go) {
-	u.offered, u.infinite, u.static, u.clock = c.Draw, c.Infinite, c.Static, nil
+	u.offered, u.infinite, u.static, u.clock, u.told = c.Draw, c.Infinite, c.Static, nil, game.NoMove
 	l := search.Limits{Depth: c.Depth, Nodes: c.Nodes}
 	if len(u.banned) > 0 {
 		l.Moves = slices.DeleteFunc(u.s.pos.Legal(nil), func(m game.Move) bool { return slices.Contains(u.banned, m) })
@@ -300,18 +301,25 @@ func ucciScore(s search.Score, chance float64) int {
 	return int(math.Round(float64(centipawns(s, chance)) * minorScale / pawnScale))
 }
 
-// report sends the state of the search in two lines, as specified. UCCI has no
-// bounds, so bounded scores are not sent.
+// report sends the state of the search. UCCI has no bounds, so bounded scores are not sent.
 func (u *ucciHandler) report(i search.Info) {
 	if i.Bound != search.Exact {
 		return
 	}
-	score := ucciScore(i.Score, i.WinProb)
-	u.s.say(ucci.Info{Time: i.Time, Nodes: i.Nodes})
-	u.s.say(ucci.Info{Depth: i.Depth, Score: &score, PV: u.texts(i.PV)})
+	u.tell(i)
 	if plies, ok := search.MateIn(i.Score); u.infinite && ok && plies > 0 {
 		u.s.stop()
 	}
+}
+
+// tell sends a line of the search in two lines, as specified.
+func (u *ucciHandler) tell(i search.Info) {
+	score := ucciScore(i.Score, i.WinProb)
+	if len(i.PV) > 0 {
+		u.told = i.PV[0]
+	}
+	u.s.say(ucci.Info{Time: i.Time, Nodes: i.Nodes})
+	u.s.say(ucci.Info{Depth: i.Depth, Score: &score, PV: u.texts(i.PV)})
 }
 
 func (u *ucciHandler) texts(moves []game.Move) (texts []string) {
@@ -329,6 +337,13 @@ func (u *ucciHandler) answer(r search.Result, err error) {
 	if err != nil || r.Move == game.NoMove || u.static {
 		u.s.say(ucci.NoBestMove{})
 		return
+	}
+	// As in UCI: GUIs expect a line before the move, which begins with it, and the nodes of the
+	// whole search, which are more than those of the last line.
+	if len(r.PV) > 0 && u.told != r.Move {
+		u.tell(search.Info{Depth: max(r.Depth, 1), Score: r.Score, WinProb: r.WinProb, Nodes: r.Nodes, Time: r.Time, PV: r.PV})
+	} else {
+		u.s.say(ucci.Info{Time: r.Time, Nodes: r.Nodes})
 	}
 	best := ucci.BestMove{Move: u.s.pos.Format(r.Move)}
 	if r.Ponder != game.NoMove {
