@@ -41,10 +41,7 @@ func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *ca
 	if !slices.Contains(static.Languages, f.lang) {
 		return nil, nil, usagef("--lang %.10q: want %s", f.lang, strings.Join(static.Languages, " or "))
 	}
-	switch {
-	case f.concurrency < 0:
-		return nil, nil, usagef("--concurrency %d: want 1 or more", f.concurrency)
-	case f.over != "" && f.over != overNATS:
+	if f.over != "" && f.over != overNATS {
 		return nil, nil, usagef("--over %.20q: want nats, or no value for this machine", f.over)
 	}
 	data, err := os.ReadFile(path)
@@ -53,6 +50,9 @@ func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *ca
 	}
 	file, err := campaign.Parse(data, path, conditionKeys())
 	if err != nil {
+		return nil, nil, &usageError{err}
+	}
+	if err := match.CheckConcurrency(cmp.Or(f.concurrency, file.Concurrency, 1)); err != nil {
 		return nil, nil, &usageError{err}
 	}
 	p := &campaign.Plan{Name: file.Name, Title: file.Title, Dir: cmp.Or(f.dir, file.Name+".campaign"), Versions: map[string]campaign.Version{},

@@ -17,10 +17,18 @@ import (
 	"sparring/pipe/playerspec"
 )
 
-// checkSizes checks --hash, in MiB, and --threads.
-func checkSizes(hash, threads int) error {
+// checkHash checks --hash, in MiB.
+func checkHash(hash int) error {
 	if hash < 1 || hash > frontend.MaxHash() {
 		return usagef("--hash %d: want 1 to %d MiB", hash, frontend.MaxHash())
+	}
+	return nil
+}
+
+// checkSizes checks --hash, in MiB, and --threads.
+func checkSizes(hash, threads int) error {
+	if err := checkHash(hash); err != nil {
+		return err
 	}
 	if threads < 1 || threads > frontend.MaxThreads() {
 		return usagef("--threads %d: want 1 to %d, the number of cores of this machine", threads, frontend.MaxThreads())

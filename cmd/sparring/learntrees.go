@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/lab/match"
 	"sparring/lab/trees"
 )
 
@@ -105,8 +106,9 @@ func (f *treesFlags) validate(games *trees.Games) error {
 	if f.out == "" {
 		errs = append(errs, errors.New("--out is required"))
 	}
-	if f.trees < 1 || f.concurrency < 1 {
-		errs = append(errs, fmt.Errorf("--trees %d --concurrency %d: want 1 or more", f.trees, f.concurrency))
+	if f.trees < 1 {
+		errs = append(errs, fmt.Errorf("--trees %d: want 1 or more", f.trees))
 	}
+	errs = append(errs, match.CheckConcurrency(f.concurrency))
 	return errors.Join(errs...)
 }

@@ -201,9 +201,7 @@ same command resumes an interrupted run. See docs/levels.md.`,
 			if plan.Games < 2 || plan.Games%2 != 0 {
 				errs = append(errs, fmt.Errorf("--games %d: want an even number", plan.Games))
 			}
-			if plan.Concurrency < 1 {
-				errs = append(errs, fmt.Errorf("--concurrency %d: want 1 or more", plan.Concurrency))
-			}
+			errs = append(errs, match.CheckConcurrency(plan.Concurrency))
 			if plan.UpTo < level.Weakest || plan.UpTo > level.Strongest {
 				errs = append(errs, fmt.Errorf("--up-to %d: want %d to %d", plan.UpTo, level.Weakest, level.Strongest))
 			}

@@ -257,6 +257,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	}
 	switch f.over {
 	case "":
+		errs = append(errs, checkHash(f.hash))
 		if f.log != "" {
 			check("log", external.CheckLog(f.log))
 		}

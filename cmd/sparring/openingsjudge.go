@@ -83,7 +83,7 @@ func (f *judgeFlags) check() error {
 	bad(f.time < time.Millisecond, "--time %v: want at least 1ms", f.time)
 	bad(!(f.bound >= 0 && f.bound <= 0.5), "--bound %g: want above 0, up to 0.5", f.bound)
 	bad(f.keep < 0, "--keep %d: want 0 or more", f.keep)
-	bad(f.hash < 1, "--hash %d: want at least 1", f.hash)
+	errs = append(errs, checkHash(f.hash))
 	for i, spec := range f.engines {
 		bad(slices.Contains(f.engines[:i], spec), "--engine %s: given twice", spec)
 	}

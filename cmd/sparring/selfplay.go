@@ -43,8 +43,11 @@ on its number, the seed and the other flags.`,
 			if err != nil {
 				return &usageError{err}
 			}
-			if f.out == "" || f.games < 1 || f.hash < 1 {
-				return usagef("--out is required, --games and --hash must be positive")
+			if f.out == "" || f.games < 1 {
+				return usagef("--out is required, --games must be positive")
+			}
+			if err := checkHash(f.hash); err != nil {
+				return err
 			}
 			f.Rules, f.Hash = rules.Name, f.hash<<20
 			if err := f.readOpenings(rules); err != nil {

@@ -141,3 +141,46 @@ func TestLogsBesideEachOther(t *testing.T) {
 		}
 	}
 }
+
+// TestSizes: a hash table for which no machine has the memory, in a flag or in a player's spec,
+// and more games at once than any machine plays, are usage errors in every command, before
+// anything is begun.
+func TestSizes(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	openings := file("openings.txt", "rules amazons/6x6\nmoves a3b3a3\n")
+	campaign := file("night.yaml", "players:\n  a: self:nodes=10\n  b: self:nodes=20\nmatches:\n  m:\n    players: [a, b]\n    game: amazons\n    games: 2\n")
+	match := []string{"match", "--game", "amazons", "--rules", "6x6", "--b", "self:nodes=20", "--games", "2", "--json", filepath.Join(dir, "m.jsonl")}
+	for _, c := range []struct {
+		args  []string
+		wants string
+	}{
+		{append(match, "--a", "self:nodes=10", "--hash", "99999999"), "--hash 99999999: want 1 to "},
+		{append(match, "--a", "self:nodes=10", "--hash", "0"), "--hash 0: want 1 to "},
+		{append(match, "--a", "self:nodes=10,hash=1000000"), "hash=1000000: this machine has memory for "},
+		{append(match, "--a", "self:nodes=10", "--concurrency", "99999999"), "concurrency 99999999: want 1 to 1024"},
+		{[]string{"analyse", "--game", "amazons", "--nodes", "10", "--engine", "self:hash=1000000"}, "hash=1000000: this machine has memory for "},
+		{[]string{"engine", "--hash", "99999999"}, "--hash 99999999: want 1 to "},
+		{[]string{"book", "selfplay", "--game", "amazons", "--out", filepath.Join(dir, "g.jsonl"), "--hash", "99999999"}, "--hash 99999999: want 1 to "},
+		{[]string{"openings", "judge", openings, "--engine", "self", "--hash", "99999999"}, "--hash 99999999: want 1 to "},
+		{[]string{"campaign", campaign, "--concurrency", "99999999"}, "concurrency 99999999: want 1 to 1024"},
+		{[]string{"campaign", "work", campaign, "--concurrency", "99999999"}, "concurrency 99999999: want 1 to 1024"},
+		{[]string{"levels", "calibrate", "--game", "amazons", "--out", filepath.Join(dir, "l.json"), "--concurrency", "99999999"}, "concurrency 99999999: want 1 to 1024"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(c.args, strings.NewReader(""), &out, &errs)
+		if code != exitUsage || !strings.Contains(errs.String(), c.wants) || strings.Count(errs.String(), "want") > 1 {
+			t.Errorf("%v: code %d, %s; want %q alone", c.args, code, &errs, c.wants)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}

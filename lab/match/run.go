@@ -33,13 +33,23 @@ func (p *Plan) Validate() error {
 	if p.Games < 2 || p.Games%2 != 0 {
 		errs = append(errs, fmt.Errorf("%d games: want an even number from 2 on, since each opening is played twice", p.Games))
 	}
-	if p.Concurrency < 1 {
-		errs = append(errs, fmt.Errorf("concurrency %d: want at least 1", p.Concurrency))
-	}
+	errs = append(errs, CheckConcurrency(p.Concurrency))
 	if p.SPRT != nil && len(p.Terms.Players) != 2 {
 		errs = append(errs, fmt.Errorf("a sequential test is for two players, not %d", len(p.Terms.Players)))
 	}
 	return errors.Join(errs...)
+}
+
+// maxConcurrency bounds the games played in parallel: more are a slip, and take a machine's
+// memory before the first game.
+const maxConcurrency = 1024
+
+// CheckConcurrency returns an error for a number of games that can't be played in parallel.
+func CheckConcurrency(n int) error {
+	if n < 1 || n > maxConcurrency {
+		return fmt.Errorf("concurrency %d: want 1 to %d", n, maxConcurrency)
+	}
+	return nil
 }
 
 // Run plays the games that the file does not hold yet, until all are played, the

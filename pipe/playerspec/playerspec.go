@@ -350,15 +350,18 @@ func (s Spec) String() string {
 }
 
 // Check reports what is wrong with a spec for a game, including a program that can't
-// be found and more threads than this machine has cores. It starts nothing. If
-// gameName is "", the game is not checked.
+// be found, more threads than this machine has cores, and a hash table for which it has not
+// the memory. It starts nothing. If gameName is "", the game is not checked.
 func (s Spec) Check(gameName string) error {
-	threads := s.Threads
+	threads, hash := s.Threads, s.Hash
 	if s.Outside != nil {
-		threads = s.Outside.Threads
+		threads, hash = s.Outside.Threads, s.Outside.Hash
 	}
 	if cores := runtime.GOMAXPROCS(0); threads > cores {
 		return fmt.Errorf("player %.100q: threads=%d: this machine has %d cores", s, threads, cores)
+	}
+	if most := engine.MaxHash() >> 20; hash > most {
+		return fmt.Errorf("player %.100q: hash=%d: this machine has memory for %d MiB", s, hash, most)
 	}
 	if s.Outside != nil {
 		if err := s.Outside.Check(gameName); err != nil {
