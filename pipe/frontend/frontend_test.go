@@ -17,6 +17,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gomoku"
 	"sparring/game/xiangqi"
 	"sparring/pipe/frontend"
 )
@@ -36,7 +37,9 @@ type witness struct {
 
 func (w *witness) Search(p game.Position, l search.Limits, report func(search.Info)) (engine.Running, error) {
 	for _, i := range w.infos {
-		report(i)
+		if report != nil { // else the engine warms up
+			report(i)
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -324,6 +327,51 @@ func TestLineBeforeTheMove(t *testing.T) {
 			if !strings.Contains(got, want[i]+"\nbestmove ") {
 				t.Errorf("%s: want %q before the move:\n%s", protocol, want[i], got)
 			}
+		}
+	}
+}
+
+// TestGomocupLinesSorted: the lines that YXNBEST asks for come together, best first, whichever
+// the search has found first; and the last message before the move is about it.
+func TestGomocupLinesSorted(t *testing.T) {
+	r, err := gomoku.Game().Rules("gomoku/freestyle-15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(n, score int, text string) search.Info {
+		m, err := p.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return search.Info{Depth: 3, Line: n, Score: search.Score(score), Bound: search.Exact, WinProb: 0.5 + float64(score)/1000, PV: []game.Move{m}}
+	}
+	infos := []search.Info{line(1, 10, "a1"), line(2, 20, "b1")}
+	for _, c := range []struct {
+		played search.Info
+		want   []string // points of the messages, then the answer
+	}{
+		{infos[1], []string{"b1", "(2) a1", "1,14"}},
+		{line(1, 40, "c1"), []string{"b1", "(2) a1", "c1", "2,14"}}, // of an iteration that was cut short
+	} {
+		w := &witness{infos: infos, result: search.Result{Move: c.played.PV[0], PV: c.played.PV, Score: c.played.Score, WinProb: c.played.WinProb, Depth: 3}}
+		var got []string
+		for text := range strings.Lines(ask(t, w, "INFO show_detail 1", "START 15", "YXNBEST 2")) {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(text), "MESSAGE "); ok {
+				number, _, _ := strings.Cut(text, "depth")
+				got = append(got, number+text[strings.LastIndex(text, " ")+1:])
+			} else if strings.Contains(text, ",") {
+				got = append(got, text)
+			}
+		}
+		for i := range got {
+			got[i] = strings.TrimSpace(got[i])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

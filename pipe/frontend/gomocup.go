@@ -31,8 +31,9 @@ type gomocupHandler struct {
 
 	// Of the running search.
 	began time.Time
-	swap  *swap2 // the answer to SWAP2BOARD in progress; nil for a move
-	last  search.Info
+	swap  *swap2        // the answer to SWAP2BOARD in progress; nil for a move
+	lines *search.Lines // collects the lines of an iteration, if there are several
+	last  search.Info   // the best line that was told last
 }
 
 func beginsGomocup(line string) bool {
@@ -245,16 +246,37 @@ func (g *gomocupHandler) think(lines int) error {
 }
 
 func (g *gomocupHandler) search(l search.Limits) {
-	g.began, g.last = l.From, search.Info{}
+	g.began, g.last, g.lines = l.From, search.Info{}, nil
+	if l.MultiPV > 1 {
+		moves := len(l.Moves)
+		if moves == 0 {
+			moves = len(g.s.pos.Legal(nil))
+		}
+		g.lines = search.NewLines(min(l.MultiPV, moves))
+	}
 	g.s.think(l, nil)
 }
 
+// report sends the state of the search, of several lines those of one depth together, best
+// first: a later one may have turned out better.
 func (g *gomocupHandler) report(i search.Info) {
-	if i.Line <= 1 {
-		g.last = i
+	if g.lines == nil {
+		g.tell([]search.Info{i})
+		return
 	}
-	if g.detail {
-		g.message(i)
+	g.lines.Watch(i)
+	if lines, fresh := g.lines.Latest(); fresh {
+		g.tell(lines)
+	}
+}
+
+// tell sends lines, best first, if they are wanted.
+func (g *gomocupHandler) tell(lines []search.Info) {
+	g.last = lines[0]
+	for n, i := range lines {
+		if i.Line = n + 1; g.detail {
+			g.message(i)
+		}
 	}
 }
 
@@ -296,8 +318,15 @@ func (g *gomocupHandler) answer(r search.Result, err error) {
 		at, err = gomocup.PointOf(g.s.pos.Format(r.Move), g.size)
 	}
 	if err == nil {
-		// A move of a book, or of very few nodes, was not reported.
-		if reported := len(g.last.PV) > 0; !reported {
+		if g.lines != nil {
+			lines, _ := g.lines.Final(r)
+			if _, fresh := g.lines.Latest(); fresh { // a level, and an iteration of few moves, end with them
+				g.tell(lines)
+			}
+		}
+		// A move of a book, of very few nodes, or of an iteration that was cut short, was not
+		// reported.
+		if reported := len(g.last.PV) > 0 && g.last.PV[0] == r.Move; !reported {
 			g.message(search.Info{Depth: r.Depth, SelDepth: r.SelDepth, Score: r.Score, WinProb: r.WinProb, Nodes: r.Nodes, Time: r.Time, PV: r.PV})
 		} else if !g.detail {
 			g.message(g.last)
