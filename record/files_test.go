@@ -309,6 +309,8 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWriter(t, dir, 0)
+	var told []uint64
+	w.Resumed(func(lost uint64) { told = append(told, lost) })
 	for i := range 3 {
 		err := w.Append(minimal("a"))
 		var lost *NotKeptError
@@ -319,9 +321,12 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	appendAll(t, w, "b")
-	if kept, lost := w.Counts(); kept != 1 || lost != 3 {
-		t.Errorf("kept %d, lost %d", kept, lost)
+	if len(told) > 0 {
+		t.Errorf("told that %d are lost while the disk is full", told)
+	}
+	appendAll(t, w, "b", "c")
+	if kept, lost := w.Counts(); kept != 2 || lost != 3 || !slices.Equal(told, []uint64{3}) {
+		t.Errorf("kept %d, lost %d, told of %d", kept, lost, told)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -333,8 +338,15 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost *NotKeptError
-	if err := w.Append(minimal("c")); !errors.As(err, &lost) || !lost.First {
+	if err := w.Append(minimal("d")); !errors.As(err, &lost) || !lost.First {
 		t.Errorf("the second time the disk is full: %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, w, "e")
+	if !slices.Equal(told, []uint64{3, 1}) {
+		t.Errorf("told of %d, want 3 and then 1", told)
 	}
 }
 

@@ -56,7 +56,8 @@ type Writer struct {
 	size       int64
 	began      time.Time // the file's first record
 	torn       bool      // the file ends within a line
-	failing    bool
+	failing    uint64    // records in a row that were not kept
+	resumed    func(lost uint64)
 	lost, kept uint64
 
 	compressing sync.WaitGroup
@@ -96,13 +97,24 @@ func (w *Writer) Append(r *Record) error {
 	defer w.mu.Unlock()
 	if err := w.append(line); err != nil {
 		w.lost++
-		e := &NotKeptError{First: !w.failing, Lost: w.lost, Err: err}
-		w.failing = true
-		return e
+		w.failing++
+		return &NotKeptError{First: w.failing == 1, Lost: w.lost, Err: err}
 	}
-	w.failing = false
+	if w.failing > 0 && w.resumed != nil {
+		w.resumed(w.failing)
+	}
+	w.failing = 0
 	w.kept++
 	return nil
+}
+
+// Resumed has f called when a record is written again after some were not kept, with the
+// number of those, so that somebody who was told of the first also learns of the end. Call it
+// before the first Append; f must not use the Writer.
+func (w *Writer) Resumed(f func(lost uint64)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.resumed = f
 }
 
 func (w *Writer) append(line []byte) error {

@@ -75,7 +75,7 @@ func newBot(nc *nats.Conn, cfg bot.Config, log zerolog.Logger, observe func(play
 // newBotWith is newBot with what the caller sets of the dependencies; it sets the others.
 func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done func(), err error) {
 	log := d.Log
-	records, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
+	records, err := recordsOf(cfg, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,6 +107,17 @@ func newBotWith(nc *nats.Conn, cfg bot.Config, d bot.Deps) (b *bot.Bot, done fun
 		return nil, nil, err
 	}
 	return b, done, nil
+}
+
+// recordsOf opens the records of a bot process. A game logs that its record could not be
+// written, the first of several; the log says here when that is over.
+func recordsOf(cfg bot.Config, log zerolog.Logger) (*record.Writer, error) {
+	w, err := record.NewWriter(cfg.RecordsDir(), "bot-"+string(cfg.Instance), 0)
+	if err != nil {
+		return nil, err
+	}
+	w.Resumed(func(lost uint64) { log.Warn().Uint64("lost", lost).Msg("records are kept again") })
+	return w, nil
 }
 
 // trimNotice is the time between the line that says which records will be removed and

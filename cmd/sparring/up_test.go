@@ -23,6 +23,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"sparring/bot"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -313,6 +314,41 @@ func TestUpKeeps(t *testing.T) {
 	}
 	if !strings.Contains(string(log), "SPARRING_KEEP_RECORD\"") {
 		t.Error("a misspelt setting is not named")
+	}
+}
+
+// TestRecordsKeptAgain: a bot's log says when records are written again after a full disk.
+func TestRecordsKeptAgain(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full, the device that is always full: ", err)
+	}
+	cfg := bot.Config{Data: t.TempDir(), Instance: "i1"}
+	path := filepath.Join(cfg.RecordsDir(), "bot-i1.jsonl")
+	if err := errors.Join(os.MkdirAll(cfg.RecordsDir(), 0o755), os.Symlink("/dev/full", path)); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	w, err := recordsOf(cfg, zerolog.New(&log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r := &record.Record{ID: "g", Game: "gomoku", Rules: "gomoku/freestyle-15", Source: record.Source{By: record.ByPlayer, Player: "a"}, Plies: []record.Ply{}}
+	for range 2 {
+		if err := w.Append(r); err == nil {
+			t.Fatal("a record was written to a full disk")
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := log.String(); strings.Count(got, "records are kept again") != 1 || !strings.Contains(got, `"lost":2`) {
+		t.Errorf("the log: %s", got)
 	}
 }
 
