@@ -9,6 +9,7 @@ import (
 	"sparring/arena/glicko"
 	"sparring/arena/livegame"
 	"sparring/configs"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -234,7 +235,19 @@ func (l Ladder) validate(faults *configs.Faults) {
 				faults.Add("LADDER_RULES", "%s: %s is another game's", name, rules)
 			case r.Name != rules: // terms have full names
 				faults.Add("LADDER_RULES", "%s: want the full name, %s", rules, r.Name)
+			default:
+				faults.Err("LADDER_RULES", LadderRules(r))
 			}
 		}
 	}
+}
+
+// LadderRules returns an error for a rule set under which no ladder is played: with a handicap
+// the ratings would say more about the seats than about the players. Rules that draw games early
+// no player may choose for a rated game; an event may have them for all.
+func LadderRules(r *game.Rules) error {
+	if g, err := catalog.Game(r.Game); err == nil && g.Uneven(r) {
+		return fmt.Errorf("%s: has a handicap, and a ladder is of equals", r.Name)
+	}
+	return nil
 }

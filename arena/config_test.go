@@ -27,16 +27,21 @@ func TestValidateNamesAllFaults(t *testing.T) {
 	c.Ladder.On, c.Ladder.Clocks = true, []clock.Spec{{Kind: clock.Fischer, Increment: time.Second}}
 	c.Ladder.Rounds, c.Ladder.Pause = -1, -time.Second
 	c.Ladder.Rules = map[string][]string{"amazons": {"gomoku/freestyle-15"}, "go": {"go/ing"}, "xiangqi": {"xiangqi/simple+limit=60"}, "gomoku": {"gomoku"}}
+	c.Ladder.Rules["xiangqi"] = append(c.Ladder.Rules["xiangqi"], "xiangqi/wxf+handicap=two-rooks", "xiangqi/wxf+limit=50")
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{"NATS_PREFIX", "ARENA_NAME", "ARENA_REPLICAS: 2", "ARENA_GAMES: 0", "ARENA_LOST_AFTER", "ARENA_FIRST_MOVE",
 		"LADDER_CLOCK: 0+1: no time", "LADDER_ROUNDS: -1", "LADDER_PAUSE: -1s", "LADDER_RULES: amazons", "LADDER_RULES: ",
-		"LADDER_RULES: xiangqi/simple+limit=60: want the full name, xiangqi/simple", "LADDER_RULES: gomoku: want the full name, gomoku/freestyle-15"} {
+		"LADDER_RULES: xiangqi/simple+limit=60: want the full name, xiangqi/simple", "LADDER_RULES: gomoku: want the full name, gomoku/freestyle-15",
+		"LADDER_RULES: xiangqi/wxf+handicap=two-rooks: has a handicap"} {
 		if !strings.Contains(err.Error(), "SPARRING_"+want) {
 			t.Errorf("the error does not name SPARRING_%s:\n%v", want, err)
 		}
+	}
+	if strings.Contains(err.Error(), "limit=50") {
+		t.Errorf("the rules of an event are refused: %v", err)
 	}
 	for _, want := range []string{"OfferFor", "LeaseFor", "Limits.Nesting", "LogLimit: 3", "FlagGrace"} {
 		if !strings.Contains(err.Error(), want) {

@@ -356,17 +356,22 @@ type Game struct {
 // Unrated says why no rated game is played under a rule set: whoever may choose the rules
 // would win points by them. It is "" for others.
 func (g Game) Unrated(r *Rules) string {
-	if r.EarlyDraws {
+	switch {
+	case r.EarlyDraws:
 		return "games are drawn early"
-	}
-	if g.Handicaps == nil {
-		return ""
-	}
-	usual, err := r.New("")
-	if err == nil && slices.ContainsFunc(g.Handicaps(r), func(h Handicap) bool { return h.Position == usual.String() }) {
+	case g.Uneven(r):
 		return "they have a handicap"
 	}
 	return ""
+}
+
+// Uneven reports whether games under a rule set begin with a handicap.
+func (g Game) Uneven(r *Rules) bool {
+	if g.Handicaps == nil {
+		return false
+	}
+	usual, err := r.New("")
+	return err == nil && slices.ContainsFunc(g.Handicaps(r), func(h Handicap) bool { return h.Position == usual.String() })
 }
 
 // Handicap is a start position that helps the weaker player.

@@ -205,11 +205,7 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	if err != nil {
 		return nil, usagef("--game: %w", err)
 	}
-	rulesName := kind.Default
-	if f.rules != "" {
-		rulesName = f.game + "/" + strings.TrimPrefix(f.rules, f.game+"/")
-	}
-	rules, err := catalog.Rules(rulesName)
+	rules, err := rulesOfLadder(f.game, cmp.Or(f.rules, kind.Default))
 	if err != nil {
 		return nil, usagef("--rules: %w", err)
 	}

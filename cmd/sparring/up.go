@@ -26,6 +26,7 @@ import (
 	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/event"
@@ -110,11 +111,11 @@ clocks unchanged.`,
 				return usagef("--http: %w", err)
 			}
 			for name, rules := range f.rules {
-				if r, err := catalog.Rules(name + "/" + strings.TrimPrefix(rules, name+"/")); err != nil {
+				r, err := rulesOfLadder(name, rules)
+				if err != nil {
 					return usagef("--rules: %w", err)
-				} else {
-					f.rules[name] = r.Name
 				}
+				f.rules[name] = r.Name
 			}
 			if err := pageFiles(f.files); err != nil {
 				return usagef("--files: %w", err)
@@ -151,6 +152,15 @@ clocks unchanged.`,
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	withEnvHelp(c, &upSettings{})
 	return c
+}
+
+// rulesOfLadder returns the rule set of a game that --rules names for a ladder.
+func rulesOfLadder(gameName, rules string) (*game.Rules, error) {
+	r, err := catalog.Rules(gameName + "/" + strings.TrimPrefix(rules, gameName+"/"))
+	if err == nil {
+		err = arena.LadderRules(r)
+	}
+	return r, err
 }
 
 // follow takes over what --event prescribes for the ladder, which has one clock for all
