@@ -441,3 +441,50 @@ func TestVacantSeatNeedsHeartbeats(t *testing.T) {
 		})
 	}
 }
+
+// An instance that says hello again and again, but whose heartbeats never come, gets a vacant
+// seat once, as a process that has just started does, and not again for each hello: the game
+// would not end.
+func TestVacantSeatAfterHellosAlone(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := quick()
+	cfg.Policy.AbandonAfter = 3 * time.Second
+	a := runArena(t, srv, cfg)
+	ann, b1 := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	g := ann.challenge("bob", small(t, "170"), game.First)
+	b1.until(g, "some moves", plies(4))
+	ann.set(func(p *player) { p.play = nil })
+	b1.set(func(p *player) { p.play = nil })
+	b2 := join(t, srv, "bob", "b2", func(p *player) { p.quiet, p.play = true, nil })
+	b1.leaveTable()
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			b2.hello(ctx)
+			select {
+			case <-time.After(2 * cfg.LostAfter): // it loses the seat meanwhile
+			case <-ctx.Done():
+			}
+		}
+	})
+	defer wg.Wait()
+	defer cancel()
+	if out := ann.until(g, "the end", finished).Outcome; out != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonAbandoned}) {
+		t.Errorf("ended %+v", out)
+	}
+	events, err := a.store.entries(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epochs := map[uint64]bool{}
+	for _, e := range events {
+		if h := e.Holders[game.Second]; h.Instance == "b2" {
+			epochs[uint64(h.Epoch)] = true
+		}
+	}
+	if len(epochs) != 1 {
+		t.Errorf("b2 had the seat %d times, want once", len(epochs))
+	}
+}

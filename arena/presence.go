@@ -33,6 +33,7 @@ type instance struct {
 	games   []protocol.GameID // that it reports as played
 	gave    []protocol.GameID // whose seats it has given back
 	left    bool              // it gives back all seats and gets no new ones
+	silent  bool              // it has lost a seat for want of heartbeats, and sent none since
 	// replaced is the process that acted as the instance before this one, and turnedAway the
 	// secret of one that came later and had to make way; see listens.
 	replaced   *replaced
@@ -127,6 +128,7 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 			return protocol.Denied
 		}
 		in.replaced = &replaced{hello: in.hello, at: from.Arrived}
+		in.silent = false // that was the other process
 	}
 	in := p.of(from.Player, m.Instance, from.Arrived)
 	if in == nil {
@@ -170,7 +172,7 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 		return
 	}
 	if in := p.of(from.Player, m.Instance, from.Arrived); in != nil {
-		in.games, in.free = m.Games, freeSlots{m.Free, m.FreeFor(protocol.Bot)}
+		in.games, in.free, in.silent = m.Games, freeSlots{m.Free, m.FreeFor(protocol.Bot)}, false
 		others := m.Together() - m.Free // that the player does not take
 		in.pool = freeSlots{in.free.all + others, in.free.bots + others}
 	}
@@ -201,6 +203,24 @@ func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) boo
 	defer p.mu.Unlock()
 	in := p.players[player][id]
 	return in != nil && in.left
+}
+
+// lostSeat notes that an instance has lost a seat because no heartbeats came.
+func (p *presence) lostSeat(player protocol.PlayerID, id protocol.InstanceID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[player][id]; in != nil {
+		in.silent = true
+	}
+}
+
+// staysSilent reports whether an instance that has lost a seat in this way has sent no
+// heartbeat since, whatever else it sends.
+func (p *presence) staysSilent(player protocol.PlayerID, id protocol.InstanceID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][id]
+	return in != nil && in.silent
 }
 
 // known reports whether the instance has said hello.
@@ -391,7 +411,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, in := range p.players[player] {
-		if !p.isPresent(in, now) || slices.Contains(in.gave, g) {
+		if !p.isPresent(in, now) || in.silent || slices.Contains(in.gave, g) {
 			continue
 		}
 		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human && !slices.Contains(in.hello.Pools, protocol.LadderPool)) {

@@ -32,6 +32,7 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) (next time.Time) {
 		}
 		return next // nobody is there to whom the state could be repeated
 	} else if away {
+		r.a.presence.lostSeat(h.Player, h.Instance)
 		r.vacate(seat, h.Instance, "no heartbeat", now)
 		return next
 	} else if r.a.presence.leaving(h.Player, h.Instance) {
