@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -429,6 +430,46 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	defer p.mu.Unlock()
 	if len(p.hints) != 0 {
 		t.Errorf("a cancelled hint came: %+v", p.hints)
+	}
+}
+
+// A page that asks for a review just while that ends, since nobody had looked at it, gets it:
+// the work begins again. Nothing else would tell the page that it has stopped.
+func TestReviewIsResumedWhileItEnds(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) {
+		l.linger, l.progress = 0, time.Millisecond
+		l.reviewsHourly, l.burst = 1_000_000, 1_000_000
+	})
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	p := openPage(t, g, human("ann"))
+	id, _ := shortGame(t, p, b)
+	rng := rand.New(rand.NewPCG(1, 1))
+	pause := func() { time.Sleep(time.Duration(rng.IntN(3_000)) * time.Microsecond) } // any moment may be that of the end
+	for range 300 {
+		p.want(Request{T: "review", Game: id})
+		pause()
+		gametest.Eventually(t, "the work to go on for the page", func() bool {
+			g.analyses.mu.Lock()
+			v := g.analyses.reviews[id]
+			g.analyses.mu.Unlock()
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			return v.running
+		})
+		p.want(Request{T: "cancel", What: "review", Game: id})
+		pause()
+	}
+	p.want(Request{T: "review", Game: id})
+	o.mu.Lock()
+	close(o.hold)
+	o.hold = nil
+	o.mu.Unlock()
+	if r := p.reviewed(id); r.Code != "" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -217,9 +217,18 @@ func (v *gameReview) start(address string) {
 		if err != nil && ctx.Err() == nil {
 			v.code = whyFailed(ctx, err)
 		}
+		var missed *tab // that came when the work was being stopped, since there had been no page
+		for t := range v.tabs {
+			if err != nil && ctx.Err() != nil {
+				missed = t
+			}
+		}
 		v.mu.Unlock()
 		close(worked)
 		<-told
+		if missed != nil {
+			v.start(missed.address)
+		}
 	})
 }
 
