@@ -48,6 +48,14 @@ func (o *oracle) cancelled() int {
 	return o.stopped
 }
 
+// release lets the work that is held go on, and holds none any more.
+func (o *oracle) release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.hold)
+	o.hold = nil
+}
+
 // join makes the oracle answer for a game.
 func (o *oracle) join(srv *embedded.Server, gameName string) {
 	o.t.Helper()
@@ -433,6 +441,34 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	}
 }
 
+// A review that somebody resumes counts for that person, not for the one who asked first and
+// has left: else that one could be refused for the work of others.
+func TestResumedReviewCountsForWhoResumes(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) { l.linger = 20 * time.Millisecond })
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	o := evenOracle(t)
+	o.hold = make(chan struct{})
+	o.join(srv, "gomoku")
+	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
+	id, _ := shortGame(t, ann, b)
+	own := func(p protocol.PlayerID) int {
+		_, n, _ := g.analyses.underWay(p, "")
+		return n
+	}
+	ann.want(Request{T: "review", Game: id})
+	gametest.Eventually(t, "ann's review", func() bool { return own(human("ann")) == 1 })
+	ann.want(Request{T: "cancel", What: "review", Game: id})
+	gametest.Eventually(t, "its end", func() bool { return own(human("ann")) == 0 })
+	bob.want(Request{T: "review", Game: id})
+	gametest.Eventually(t, "bob's review", func() bool { return own(human("ann"))+own(human("bob")) == 1 })
+	if own(human("ann")) != 0 {
+		t.Error("the review that bob has resumed counts for ann")
+	}
+	o.release()
+	bob.reviewed(id)
+}
+
 // A page that asks for a review just while that ends, since nobody had looked at it, gets it:
 // the work begins again. Nothing else would tell the page that it has stopped.
 func TestReviewIsResumedWhileItEnds(t *testing.T) {
@@ -464,10 +500,7 @@ func TestReviewIsResumedWhileItEnds(t *testing.T) {
 		pause()
 	}
 	p.want(Request{T: "review", Game: id})
-	o.mu.Lock()
-	close(o.hold)
-	o.hold = nil
-	o.mu.Unlock()
+	o.release()
 	if r := p.reviewed(id); r.Code != "" {
 		t.Errorf("%+v", r)
 	}

@@ -20,8 +20,8 @@ import (
 type gameReview struct {
 	desk  *analyses
 	id    protocol.GameID
-	by    protocol.PlayerID // who asked first
-	from  string            // the address of who began the work under way
+	by    protocol.PlayerID // who began the work under way
+	from  string            // the address from which
 	terms protocol.Terms
 	game  *review.Game
 
@@ -53,7 +53,7 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 		return no
 	}
 	v.join(t)
-	v.start(t.address)
+	v.start(t)
 	return Answer{Game: r.Game}
 }
 
@@ -88,7 +88,6 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 		if v, err = newReview(a, s); err != nil {
 			return nil, refused(protocol.Unavailable, "the game can't be set up")
 		}
-		v.by = t.ID
 	}
 	if v.sameAsRated() {
 		return nil, sameNow
@@ -194,14 +193,14 @@ func (v *gameReview) message() Review {
 	return Review{T: "review", Game: v.id, Done: done, Total: total, Plies: v.game.Positions(), Code: v.code}
 }
 
-// start begins or resumes the work for a page at an address.
-func (v *gameReview) start(address string) {
+// start begins or resumes the work for a page.
+func (v *gameReview) start(t *tab) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.running || v.ended {
 		return
 	}
-	v.running, v.from, v.code, v.left = true, address, "", time.Now()
+	v.running, v.by, v.from, v.code, v.left = true, t.ID, t.address, "", time.Now()
 	v.desk.hub.spawn(func(life context.Context) {
 		ctx, stop := context.WithCancel(life)
 		defer stop()
@@ -213,7 +212,7 @@ func (v *gameReview) start(address string) {
 		}()
 		err := v.work(ctx)
 		v.mu.Lock()
-		v.running, v.from, v.ended, v.changed = false, "", err == nil, true
+		v.running, v.ended, v.changed = false, err == nil, true
 		if err != nil && ctx.Err() == nil {
 			v.code = whyFailed(ctx, err)
 		}
@@ -227,7 +226,7 @@ func (v *gameReview) start(address string) {
 		close(worked)
 		<-told
 		if missed != nil {
-			v.start(missed.address)
+			v.start(missed)
 		}
 	})
 }
