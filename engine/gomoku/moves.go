@@ -23,6 +23,10 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 	buf = buf[:0]
 	for len(buf) == 0 && c.Stage < stageEnd {
 		set, need := a.batch(c)
+		if c.SkipQuiets {
+			noisy := a.noisy()
+			set = set.intersect(&noisy)
+		}
 		buf = slices.Grow(buf, set.count())
 		for p := range set.all() {
 			buf = buf[:len(buf)+1]
@@ -61,6 +65,12 @@ func (a *position) batch(c *search.Cursor) (points, need) {
 		return f.open.intersect(&f.near), a.need()
 	}
 	return f.open.minus(&f.near), a.need()
+}
+
+// noisy returns the points whose moves are not quiet, and of those that are forbidden.
+func (a *position) noisy() points {
+	sets := &a.field.sets
+	return sets[a.toMove][four].union(&sets[a.toMove.Other()][five])
 }
 
 // fours returns the points of fours for quiescence: those near the side's own last
