@@ -54,9 +54,9 @@ type hiddenLayer struct {
 	out [hiddenWidth]int32
 }
 
-// network is one for a class of rules; see networkfile.go. Rows are by lineCode.
+// network is one for a class of rules; see networkfile.go. Rows are by rowIndex.
 type network struct {
-	rows  [lineCodes]lanes
+	rows  [halfLines * halfLines]lanes
 	layer [2][NetworkStages]hiddenLayer // by the side to move
 
 	empty [gomoku.MaxSize + 1]atomic.Pointer[accumulator] // of an empty board, by its size
@@ -79,16 +79,41 @@ func NetworkStage(stones int) int {
 	return NetworkStages - 1
 }
 
-// lineCodes is the number of codes of eight cells.
+// lineCodes is the number of codes of eight cells, by which network files name rows: two bits
+// for each of the four cells before the point and the four after it, from the lowest, as in a
+// window (gomoku.Board.Window).
 const lineCodes = 1 << 16
 
-// lineCode returns the code of a window (gomoku.Board.Window): two bits for each of the
-// four cells before the point and the four after it, from the lowest.
-func lineCode(window uint32) uint32 { return window>>2&0xff | window>>4&0xff00 }
+// halfLines is the number of contents of the four cells on one side of a point: as many of
+// them as are on the board, each empty or with a stone.
+const halfLines = 1 + 3 + 9 + 27 + 81
+
+// halves numbers the contents of the four cells before a point, in steps of halfLines, and of
+// those after it; noHalf does not occur. Rows by the codes of lines would have gaps, and leave
+// most of the processor's caches, whose places go by the low bits of addresses, unused.
+var halves = func() (h struct{ before, after [1 << 8]uint16 }) {
+	n := uint16(0)
+	for after := range uint32(1 << 8) {
+		before := mirrored(after) >> 2
+		h.before[before], h.after[after] = noHalf, noHalf
+		if border := after & (after >> 1) & 0x55; border<<2&0x55&^border == 0 {
+			h.before[before], h.after[after] = n*halfLines, n
+			n++
+		}
+	}
+	return h
+}()
+
+const noHalf = 1<<16 - 1
+
+// rowIndex returns the index of the row that a window names.
+func rowIndex(window uint32) uint32 {
+	return uint32(halves.before[window>>2&0xff]) + uint32(halves.after[window>>12&0xff])
+}
 
 // rowChange says that one of a point's four rows is another one now.
 type rowChange struct {
-	point, now, before uint32 // now and before are codes of lines
+	point, now, before uint32 // now and before are indices of rows
 }
 
 // accumulator has a network's sums for a position. It follows the stones of the
@@ -146,7 +171,7 @@ func addRows(n *network, b gomoku.Board) *accumulator {
 		}
 		h := &a.points[p]
 		for d := range gomoku.Direction(gomoku.Directions) {
-			for i, x := range &n.rows[lineCode(b.Window(p, d))] {
+			for i, x := range &n.rows[rowIndex(b.Window(p, d))] {
 				h[i] += x
 			}
 		}
@@ -204,7 +229,7 @@ func (a *accumulator) push(p gomoku.Point, c gomoku.Colour) {
 		for cells := between(line, shift, 4, border, border); cells != 0; cells &= cells - 1 {
 			at := bits.TrailingZeros64(cells)
 			from := (at - 10) & 63
-			changes[n] = rowChange{uint32(int(p) + (at-int(shift))>>1*step), lineCode(uint32(line >> from)), lineCode(uint32(blank >> from))}
+			changes[n] = rowChange{uint32(int(p) + (at-int(shift))>>1*step), rowIndex(uint32(line >> from)), rowIndex(uint32(blank >> from))}
 			n++
 		}
 	}

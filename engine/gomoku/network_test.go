@@ -113,7 +113,7 @@ func FuzzNetwork(f *testing.F) {
 		changes := make([]rowChange, rng.IntN(maxChanges+1))
 		order := rng.Perm(gomoku.MaxPoints)
 		for i := range changes {
-			changes[i] = rowChange{uint32(order[i]), rng.Uint32N(lineCodes), rng.Uint32N(lineCodes)}
+			changes[i] = rowChange{uint32(order[i]), rng.Uint32N(uint32(len(n.rows))), rng.Uint32N(uint32(len(n.rows)))}
 		}
 		stone := gomoku.Point(order[len(changes)])
 		b, before, want := a.clone(), make([]lanes, len(changes)), make([]lanes, len(changes))

@@ -337,14 +337,19 @@ func (n *network) setSide(from *binarySide, side, sides int) {
 	for i := range from.rows {
 		byCode[from.rows[i].Code] = &from.rows[i].Row
 	}
-	for code := range n.rows {
-		for colour := side; colour < 2; colour += sides {
-			view := uint16(code)
-			if colour == 1 {
-				view = swapped(view)
+	for before, first := range halves.before {
+		for after, second := range halves.after {
+			if first == noHalf || second == noHalf {
+				continue
 			}
-			if row := byCode[CanonicalLine(view)]; row != nil {
-				copy(n.rows[code][colour*viewWidth:], row[:])
+			for colour := side; colour < 2; colour += sides {
+				view := uint16(before | after<<8)
+				if colour == 1 {
+					view = swapped(view)
+				}
+				if row := byCode[CanonicalLine(view)]; row != nil {
+					copy(n.rows[first+second][colour*viewWidth:], row[:])
+				}
 			}
 		}
 	}
