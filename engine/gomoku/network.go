@@ -220,22 +220,33 @@ func (a *accumulator) push(p gomoku.Point, c gomoku.Colour) {
 		return
 	}
 	a.board.Put(p, c)
-	a.changes = slices.Grow(a.changes, maxChanges)
-	changes, n := a.changes[mark:mark+maxChanges], 0
+	a.changes = slices.Grow(a.changes, maxChanges+1)
+	changes, n := a.changes[mark:mark+maxChanges+1], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
-		line, shift := a.board.LineThrough(p, d)
-		step, blank := a.board.Step(d), line&^(3<<(shift&63))
-		border := line & (line >> 1)
-		for cells := between(line, shift, 4, border, border); cells != 0; cells &= cells - 1 {
-			at := bits.TrailingZeros64(cells)
-			from := (at - 10) & 63
-			changes[n] = rowChange{uint32(int(p) + (at-int(shift))>>1*step), rowIndex(uint32(line >> from)), rowIndex(uint32(blank >> from))}
-			n++
+		// The windows of the cells four before the point to four after it, without branches: each
+		// becomes a change, which the next one replaces if its cell is not empty.
+		line, step := turned(&a.board, p, d), a.board.Step(d)
+		now, before, empty := line>>(centre-18), line&^(3<<centre)>>(centre-18), ^(line|line>>1)>>(centre-8)
+		for q := int(p) - 4*step; q <= int(p)+4*step; q += step {
+			changes[n] = rowChange{uint32(q), rowIndex(uint32(now)), rowIndex(uint32(before))}
+			n += int(empty & 1)
+			now, before, empty = now>>2, before>>2, empty>>2
 		}
 	}
 	a.changes = a.changes[:mark+n]
 	a.before = slices.Grow(a.before, maxChanges)[:mark+n]
 	a.apply(p, changes[:n], a.before[mark:])
+}
+
+// centre is where turned has the point.
+const centre = 20
+
+// turned returns the line through a point along d (gomoku.Board.LineThrough), turned so that
+// the point's cell is at centre. The ten cells before it and after it follow one another, those
+// beyond the border as border.
+func turned(b *gomoku.Board, p gomoku.Point, d gomoku.Direction) uint64 {
+	line, shift := b.LineThrough(p, d)
+	return bits.RotateLeft64(line, centre-int(shift))
 }
 
 // pop takes back the last step.
