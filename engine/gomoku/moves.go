@@ -1,6 +1,7 @@
 package gomoku
 
 import (
+	"math/bits"
 	"slices"
 
 	"sparring/engine/search"
@@ -27,11 +28,7 @@ func (a *position) Moves(buf []search.ScoredMove, c *search.Cursor) []search.Sco
 			noisy := a.noisy()
 			set = set.intersect(&noisy)
 		}
-		buf = slices.Grow(buf, set.count())
-		for p := range set.all() {
-			buf = buf[:len(buf)+1]
-			a.setMove(&buf[len(buf)-1], p, need)
-		}
+		buf = a.appendMoves(buf, &set, need)
 		if c.Mode == search.Noisy {
 			buf = slices.DeleteFunc(buf, func(e search.ScoredMove) bool {
 				return e.Noise == search.Quiet // a forbidden four
@@ -99,31 +96,47 @@ func (a *position) Find(m game.Move) (search.ScoredMove, bool) {
 	} else if top := a.resolve(); top.facing != nothing && !top.answers.has(p) {
 		return search.ScoredMove{}, false
 	}
-	var e search.ScoredMove
-	a.setMove(&e, p, a.need())
-	return e, true
+	var set points
+	set.add(p)
+	var buf [1]search.ScoredMove
+	return a.appendMoves(buf[:0], &set, a.need())[0], true
 }
 
-// setMove orders a point by the policy: what it is worth to its side and to the
-// other. It sets the fields in place: to copy a move that has just been made would stall
-// the processor.
-func (a *position) setMove(e *search.ScoredMove, p gomoku.Point, need need) {
+// appendMoves appends the moves to some points, ordered by the policy: what a point is worth to
+// its side and to the other. It sets the fields in place: to copy a move that has just been made
+// would stall the processor.
+func (a *position) appendMoves(buf []search.ScoredMove, set *points, need need) []search.ScoredMove {
 	f, own, other := a.field, a.toMove, a.toMove.Other()
-	codes := &f.state[p].codes
-	score := int32(f.table[own].score[need][0][codes[own]]) + int32(f.table[other].score[need][1][codes[other]])
-	*e = search.ScoredMove{}
-	e.Move = gomoku.StoneMove(p)
-	e.Order = score*orderScale + f.border[p]
+	ownScore, otherScore := &f.table[own].score[need][0], &f.table[other].score[need][1]
+	mayFoul := a.set.Forbids(own)
+	noisy := a.noisy()
+	n := len(buf)
+	buf = slices.Grow(buf, set.count())[:n+set.count()]
+	for i, w := range set {
+		for ; w != 0; w &= w - 1 {
+			p := gomoku.Point(i<<6 + bits.TrailingZeros64(w))
+			s, e := &f.state[p], &buf[n]
+			n++
+			*e = search.ScoredMove{}
+			e.Move = gomoku.StoneMove(p)
+			e.Order = (int32(ownScore[s.codes[own]])+int32(otherScore[s.codes[other]]))*orderScale + f.border[p]
+			e.HistoryIndex[0] = uint16(p)
+			switch {
+			case mayFoul && f.foul(p, own):
+				e.Order = foulOrder
+			case noisy[i]&(w&-w) == 0:
+			case f.info(p, own).threat < makesFour:
+				e.Noise = search.GoodNoisy
+			default:
+				e.Noise = search.BadNoisy // the four carries no other threat
+			}
+		}
+	}
 	if f.board.Stones() == 0 {
-		e.Order = f.border[p] // the policy comes from positions with stones, and prefers a corner
+		// The policy comes from positions with stones, and prefers a corner.
+		for i := range buf {
+			buf[i].Order = f.border[buf[i].HistoryIndex[0]]
+		}
 	}
-	e.HistoryIndex[0] = uint16(p)
-	switch threat := f.info(p, own).threat; {
-	case f.foul(p, own):
-		e.Order = foulOrder
-	case threat < makesFour:
-		e.Noise = search.GoodNoisy
-	case threat == makesFour, f.info(p, other).threat == makesFive:
-		e.Noise = search.BadNoisy // the four carries no other threat
-	}
+	return buf
 }
