@@ -168,10 +168,14 @@ func (r *moveHistory) score(e *ScoredMove) (sum int32) {
 func (w *worker) addHistoryTo(batch []ScoredMove, ply int) {
 	r := w.moveHistory(ply)
 	noisy := w.k.params.On.NoisyHistory
+	mainAlone := r.tables == 1 && r.main[0] != nil // no call of score for each move
 	for i := range batch {
-		if e := &batch[i]; e.Noise == Quiet {
+		switch e := &batch[i]; {
+		case e.Noise == Quiet && mainAlone:
+			e.Order += meanHistory(&r.main, &e.HistoryIndex)
+		case e.Noise == Quiet:
 			e.Order += r.score(e)
-		} else if noisy {
+		case noisy:
 			e.Order += meanHistory(&w.history.noisy[ply&1], &e.HistoryIndex)
 		}
 	}
