@@ -89,7 +89,7 @@ type change struct {
 // totals are the sets of and the sums over the empty points. Each stone gets a copy of
 // those before it, which are still there when it is taken back.
 type totals struct {
-	value  int64                 // two sums of values: see pointInfo.value
+	value  [2]int64              // by colour, two sums each: see pointTable.value
 	counts [2][threats]uint8     // points by threat
 	inside int32                 // distances of stones to the border: Black's less White's
 	mark   int                   // where the stone's changes begin in the log
@@ -247,20 +247,22 @@ func (f *field) firstAllowed(set *points, c gomoku.Colour) (p gomoku.Point, ok b
 func (f *field) list(p gomoku.Point) {
 	f.open.add(p)
 	for c := range gomoku.Colour(2) {
-		i := f.info(p, c)
-		f.value += i.value
-		f.counts[c][i.threat]++
-		f.move(p, c, noLevel, i.level)
+		code := f.state[p].codes[c]
+		t := f.table[c].threat[code]
+		f.value[c] += f.table[c].value[code]
+		f.counts[c][t]++
+		f.move(p, c, noLevel, levelOf[t])
 	}
 }
 
 func (f *field) unlist(p gomoku.Point) {
 	f.open.remove(p)
 	for c := range gomoku.Colour(2) {
-		i := f.info(p, c)
-		f.value -= i.value
-		f.counts[c][i.threat]--
-		f.move(p, c, i.level, noLevel)
+		code := f.state[p].codes[c]
+		t := f.table[c].threat[code]
+		f.value[c] -= f.table[c].value[code]
+		f.counts[c][t]--
+		f.move(p, c, levelOf[t], noLevel)
 	}
 }
 
@@ -346,15 +348,15 @@ func (f *field) spread(p gomoku.Point, reach int) {
 	f.log = slices.Grow(f.log, maxFieldChanges)
 	log, n := f.log[f.mark:f.mark+maxFieldChanges], 0
 	for d := range gomoku.Direction(gomoku.Directions) {
-		line, shift := f.board.LineThrough(p, d)
-		step := f.board.Step(d)
-		for cells := affected(line, shift, reach); cells != 0; cells &= cells - 1 {
+		line, step := turned(&f.board, p, d), f.board.Step(d)
+		first := int(p) - 5*step
+		for cells := affected(line, reach) >> (centre - 10); cells != 0; cells &= cells - 1 {
 			at := bits.TrailingZeros64(cells)
-			q := gomoku.Point(int(p) + (at-int(shift))>>1*step)
+			q := gomoku.Point(first + at>>1*step)
 			s, e := &f.state[q], &log[n]
 			e.point = q
 			e.old = *s // field by field: to copy a change that has just been made would stall the processor
-			s.rows = s.rows.with(d, f.lines.pair(uint32(line>>((at-10)&63))))
+			s.rows = s.rows.with(d, f.lines.pair(uint32(line>>(at&63))))
 			n++
 		}
 	}
@@ -364,54 +366,48 @@ func (f *field) spread(p gomoku.Point, reach int) {
 
 // recode gives the changed points the codes of their new rows.
 func (f *field) recode(changes []change) {
-	blacks, whites, codes := &f.table[gomoku.Black].info, &f.table[gomoku.White].info, f.codes
-	value := f.value
+	blacks, whites, codes := f.table[gomoku.Black], f.table[gomoku.White], f.codes
+	blackValue, whiteValue := f.value[gomoku.Black], f.value[gomoku.White]
 	for i := range changes {
 		e := &changes[i]
 		s := &f.state[e.point]
 		black, white := codes[s.rows.of(gomoku.Black)], codes[s.rows.of(gomoku.White)]
 		s.codes[0], s.codes[1] = black, white
-		wasBlack, wasWhite := &blacks[e.old.codes[0]], &whites[e.old.codes[1]]
-		isBlack, isWhite := &blacks[black], &whites[white]
-		value += isBlack.value - wasBlack.value + isWhite.value - wasWhite.value
-		if (isBlack.threat^wasBlack.threat)|(isWhite.threat^wasWhite.threat) != 0 {
-			f.rank(e.point, gomoku.Black, wasBlack, isBlack)
-			f.rank(e.point, gomoku.White, wasWhite, isWhite)
+		wasBlack, wasWhite := e.old.codes[0], e.old.codes[1]
+		blackValue += blacks.value[black] - blacks.value[wasBlack]
+		whiteValue += whites.value[white] - whites.value[wasWhite]
+		if (blacks.threat[black]^blacks.threat[wasBlack])|(whites.threat[white]^whites.threat[wasWhite]) != 0 {
+			f.rank(e.point, gomoku.Black, blacks.threat[wasBlack], blacks.threat[black])
+			f.rank(e.point, gomoku.White, whites.threat[wasWhite], whites.threat[white])
 		}
 	}
-	f.value = value
+	f.value = [2]int64{blackValue, whiteValue}
 }
 
 // lowBits has the low bit of each cell of a line.
 const lowBits = 0x5555555555555555
 
-// affected returns the empty cells of a line (gomoku.Board.LineThrough) whose rows
-// depend on the cell at shift, by their low bits: a stone of the other colour shields
-// those behind it, the border all.
-func affected(line uint64, shift uint, reach int) uint64 {
-	return between(line, shift, reach, line, line>>1)
+// affected returns the empty cells of a turned line up to reach cells from centre whose rows
+// depend on the cell there, by their low bits: a stone of the other colour shields those behind
+// it, the border all.
+func affected(line uint64, reach int) uint64 {
+	const before, after = (1<<centre - 1) & lowBits, lowBits << (centre + 2) & (1<<64 - 1)
+	blacks, whites := line, line>>1 // and the border, which is both
+	// On either side they end where both have been met.
+	first := bits.Len64(min(blacks&before, whites&before))
+	end := max(lowest(blacks&after), lowest(whites&after))
+	near := (uint64(1)<<(4*reach+2) - 1) << ((centre - 2*reach) & 63)
+	return lowBits &^ (blacks | whites) & near & (end - 1) & (^uint64(0) << (first & 63))
 }
 
-// between returns the empty cells of a line up to reach cells from the one at shift,
-// by their low bits. On either side they end where low bits of both a and b have been
-// met; the border has both.
-func between(line uint64, shift uint, reach int, a, b uint64) uint64 {
-	before := uint64(1)<<(shift&63) - 1
-	after := ^before << 2
-	before &= lowBits
-	after &= lowBits
-	first := min(bits.Len64(a&before), bits.Len64(b&before))
-	aAfter, bAfter := a&after, b&after
-	end := max(aAfter&-aAfter, bAfter&-bAfter)
-	near := (uint64(1)<<(4*reach+2) - 1) << ((int(shift) - 2*reach) & 63)
-	return lowBits &^ (line | line>>1) & near & (end - 1) & (^uint64(0) << (first & 63))
-}
+// lowest returns the lowest bit of a set.
+func lowest(set uint64) uint64 { return set & -set }
 
 // rank counts a point by its new threat instead of that before.
-func (f *field) rank(p gomoku.Point, c gomoku.Colour, before, now *pointInfo) {
-	f.counts[c][before.threat]--
-	f.counts[c][now.threat]++
-	f.move(p, c, before.level, now.level)
+func (f *field) rank(p gomoku.Point, c gomoku.Colour, before, now threat) {
+	f.counts[c][before]--
+	f.counts[c][now]++
+	f.move(p, c, levelOf[before], levelOf[now])
 }
 
 // stopsOfTwo4s returns the points where a stone stops every threat of colour c to make
@@ -483,7 +479,7 @@ func (f *field) stopsAt(p gomoku.Point, c gomoku.Colour) (set points) {
 				continue
 			}
 			k := f.lines.pair(window | uint32(c.Other()+1)<<(2*i)).of(c)
-			if f.table[c].info[f.codes[r.with(d, k)]].level > two4s {
+			if f.table[c].threat[f.codes[r.with(d, k)]] > makesTwo4s {
 				set.add(gomoku.Point(int(p) + (i-5)*step))
 			}
 		}

@@ -71,7 +71,7 @@ func sameField(t *testing.T, got, want *field) {
 		t.Fatalf("counts %v, want %v", got.counts, want.counts)
 	}
 	if got.value != want.value {
-		t.Fatalf("values %v, want %v", values(got.value), values(want.value))
+		t.Fatalf("values %x, want %x", got.value, want.value)
 	}
 }
 

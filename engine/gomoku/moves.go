@@ -125,7 +125,7 @@ func (a *position) appendMoves(buf []search.ScoredMove, set *points, need need) 
 			case mayFoul && f.foul(p, own):
 				e.Order = foulOrder
 			case noisy[i]&(w&-w) == 0:
-			case f.info(p, own).threat < makesFour:
+			case f.table[own].threat[s.codes[own]] < makesFour:
 				e.Noise = search.GoodNoisy
 			default:
 				e.Noise = search.BadNoisy // the four carries no other threat

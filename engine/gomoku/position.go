@@ -307,7 +307,9 @@ func (a *position) drop() {
 // Eval returns the static evaluation: what the empty points are worth by their
 // codes, who threatens what, and what the network corrects.
 func (a *position) Eval() search.Score {
-	sum := values(a.field.value)[a.toMove]
+	own, _ := valuesOf(a.field.value[a.toMove])
+	_, other := valuesOf(a.field.value[a.toMove.Other()])
+	sum := own + other
 	sum += a.weights.eval[int(a.toMove)%a.sides].threat[a.field.threatIndex(a.toMove)]
 	if a.net != nil && a.field.board.Stones() > fewStones {
 		a.net.follow(a.nodes, a.toMove)

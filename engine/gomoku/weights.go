@@ -229,57 +229,55 @@ var shipped = func() (all [ruleClasses]func() *weights) {
 	return all
 }()
 
-// pointInfo is all that the engine looks up about the code of an empty point.
+// pointInfo is what the engine looks up about the codes of a few points only.
 type pointInfo struct {
-	// value is what the point adds to the evaluation: for Black to move in the
-	// high 32 bits, for White to move in the low ones.
-	value  int64
-	threat threat
-	level  level
-	foul   foul
+	foul foul
 	// fourThree: a stone makes a four with one answer and an open three.
 	fourThree bool
 	// builds: it makes no threat, but rows that later ones can use.
 	builds bool
 }
 
-// pointTable is what a colour's codes give. The scores are apart because a stone changes
-// many points and moves are made for few positions: what it needs lies closer together.
+// pointTable is what a colour's codes give. Each stone changes many points, which need value and
+// threat, while moves are made for few positions: so these lie close together, and the rest apart.
 type pointTable struct {
-	info  [codes]pointInfo
-	score [needs][2][codes]int16 // in the policy: if the colour is to move, if the other is
+	// value is what a point adds to the evaluation: if the colour is to move in the high 32
+	// bits, if the other is in the low ones.
+	value  [codes]int64
+	threat [codes]threat
+	info   [codes]pointInfo
+	score  [needs][2][codes]int16 // in the policy: if the colour is to move, if the other is
 }
 
-// values returns the two sums of a total of pointInfo.value: for Black to move and
-// for White to move.
-func values(sum int64) [2]int32 {
-	low := int32(sum)
-	return [2]int32{int32((sum - int64(low)) >> 32), low}
+// valuesOf returns the two sums of a total of pointTable.value: if the colour is to move, and if
+// the other is.
+func valuesOf(sum int64) (toMove, waiting int32) {
+	waiting = int32(sum)
+	return int32((sum - int64(waiting)) >> 32), waiting
 }
 
-// tables returns the tables of both colours.
+// tables returns the tables of both colours: where they share weights it is one, to need less of
+// the processor's caches.
 func (w *weights) tables(r ruleClass) [2]*pointTable {
 	var tables [2]*pointTable
 	for c := range gomoku.Colour(2) {
-		t := new(pointTable)
 		own, other := c, c.Other()
 		if r.sides() == 1 {
 			own, other = 0, 0
+			if tables[0] != nil {
+				tables[c] = tables[0]
+				break
+			}
 		}
+		t := new(pointTable)
 		for i := range t.info {
 			at, p := code(i), &t.info[i]
-			toMove, waiting := int64(w.eval[own].own.at(at)), int64(w.eval[other].other.at(at))
-			if c == gomoku.Black {
-				p.value = toMove<<32 + waiting
-			} else {
-				p.value = waiting<<32 + toMove
-			}
+			t.value[i] = int64(w.eval[own].own.at(at))<<32 + int64(w.eval[other].other.at(at))
 			for n := range needs {
 				t.score[n][0][i], t.score[n][1][i] = saturated(w.moves[own].own[n].at(at)), saturated(w.moves[other].other[n].at(at))
 			}
-			p.threat, p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
-			p.level = levelOf[p.threat]
-			p.fourThree = p.threat == makesFourMore && slices.ContainsFunc(kindsOfCode()[i][:], gomoku.Kind.IsOpenThree)
+			t.threat[i], p.foul = classify(kindsOfCode()[i], r == renju && c == gomoku.Black)
+			p.fourThree = t.threat[i] == makesFourMore && slices.ContainsFunc(kindsOfCode()[i][:], gomoku.Kind.IsOpenThree)
 			p.builds = builds(kindsOfCode()[i])
 		}
 		tables[c] = t

@@ -114,14 +114,18 @@ func TestSumsStayInRange(t *testing.T) {
 		}
 		tables := w.tables(renju)
 		for i := range codes {
-			sum := int64(0)
+			var sums [2]int64
 			for range gomoku.MaxPoints {
-				sum += tables[0].info[i].value + tables[1].info[i].value
+				for c := range sums {
+					sums[c] += tables[c].value[i]
+				}
 			}
 			// Five weights for each colour's code of each point.
 			want := int64(v) * 5 * 2 * gomoku.MaxPoints
-			for c, got := range values(sum) {
-				if int64(got) != want {
+			for c := range sums {
+				own, _ := valuesOf(sums[c])
+				_, other := valuesOf(sums[1-c])
+				if got := own + other; int64(got) != want {
 					t.Fatalf("%s, weights %d, to move %d: %d, want %d", code(i), v, c, got, want)
 				}
 				total := want + int64(v) + maxValue
@@ -158,10 +162,10 @@ func newRandomWeights(class ruleClass) randomWeights {
 func (w randomWeights) use(a *position) {
 	f := a.field
 	a.weights, f.table = w.weights, w.tables
-	f.value = 0
+	f.value = [2]int64{}
 	for p := range f.open.all() {
 		for c := range gomoku.Colour(2) {
-			f.value += f.info(p, c).value
+			f.value[c] += f.table[c].value[f.state[p].codes[c]]
 		}
 	}
 }
