@@ -257,10 +257,7 @@ func (a *accumulator) pop() {
 	if s.stone == gomoku.NoPoint {
 		return
 	}
-	before := a.before[s.mark:]
-	for i, c := range a.changes[s.mark:] {
-		a.points[c.point] = before[i]
-	}
+	a.restore(a.changes[s.mark:], a.before[s.mark:])
 	a.changes, a.before = a.changes[:s.mark], a.before[:s.mark]
 	a.sum = s.sum
 	a.board.Remove(s.stone, s.colour)
@@ -282,37 +279,39 @@ func (a *accumulator) applyPlain(stone gomoku.Point, changes []rowChange, before
 	}
 }
 
+// restorePlain gives the points of changes the states before them.
+func (a *accumulator) restorePlain(changes []rowChange, before []lanes) {
+	for i, c := range changes {
+		a.points[c.point] = before[i]
+	}
+}
+
 // value returns what the network adds to the evaluation for the side to move, in
 // 1/evalUnit.
 func (a *accumulator) value(toMove gomoku.Colour) int32 {
 	layer := &a.net.layer[toMove][NetworkStage(a.board.Stones())]
-	var neurons [hiddenWidth]int32
-	layer.neurons(&a.sum, toMove, &neurons)
-	sum := int64(0)
-	for i, x := range &neurons {
-		sum += int64(x) * int64(layer.out[i])
-	}
-	return int32(sum >> hiddenBits)
+	return int32(layer.output(&a.sum, toMove) >> hiddenBits)
 }
 
-// neuronsPlain stores what the hidden neurons say of the sums, in hiddenUnit.
-func (l *hiddenLayer) neuronsPlain(sum *lanes, toMove gomoku.Colour, to *[hiddenWidth]int32) {
+// outputPlain returns what the hidden neurons say of the sums, in 1/evalUnit/hiddenUnit.
+func (l *hiddenLayer) outputPlain(sum *lanes, toMove gomoku.Colour) (total int64) {
 	var in lanes
 	own := viewWidth * int(toMove)
 	for i := range in {
 		// The sums of the largest boards exceed 15 bits.
 		in[i] = int16(min(uint16(sum[own^i]), 1<<15-1))
 	}
-	*to = l.bias
+	neurons := l.bias
 	for pair := range l.weight {
 		a, b := int32(in[2*pair]), int32(in[2*pair+1])
 		for i, w := range &l.weight[pair] {
-			to[i] += a*int32(w[0]) + b*int32(w[1])
+			neurons[i] += a*int32(w[0]) + b*int32(w[1])
 		}
 	}
-	for i, x := range to {
-		to[i] = max(x, x>>leakShift)
+	for i, x := range &neurons {
+		total += int64(max(x, x>>leakShift)) * int64(l.out[i])
 	}
+	return total
 }
 
 // codesAlone is the evaluation without the network.

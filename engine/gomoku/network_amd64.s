@@ -67,6 +67,27 @@ next:
 	VZEROUPPER
 	RET
 
+// func restoreAVX2(points, before *lanes, changes *rowChange, n int)
+TEXT ·restoreAVX2(SB), NOSPLIT, $0-32
+	MOVQ points+0(FP), DI
+	MOVQ before+8(FP), R8
+	MOVQ changes+16(FP), R9
+	MOVQ n+24(FP), CX
+
+next:
+	MOVL    0(R9), AX
+	SHLQ    $6, AX
+	VMOVDQU 0(R8), Y0
+	VMOVDQU 32(R8), Y1
+	VMOVDQU Y0, 0(DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	ADDQ    $64, R8
+	ADDQ    $12, R9
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
+	RET
+
 // PAIR adds the products of the two inputs at OFF(SP) to the 32 neurons in Y0 to Y3.
 #define PAIR(K) \
 	VPBROADCASTD in-64+4*K(SP), Y4          \
@@ -79,18 +100,24 @@ next:
 	VPADDD       Y7, Y2, Y2              \
 	VPADDD       Y8, Y3, Y3
 
-// LEAK divides what is below 0 by 8 and stores it.
-#define LEAK(X, OFF) \
+// OUTPUT divides the neurons in X by 8 where they are below 0, and adds their products with the
+// eight numbers at OFF(SI) to the 64-bit sums in Y9.
+#define OUTPUT(X, OFF) \
 	VPSRAD  $3, X, Y4   \
 	VPMAXSD Y4, X, X    \
-	VMOVDQU X, OFF(DI)
+	VMOVDQU OFF(SI), Y4 \
+	VPMULDQ Y4, X, Y5   \
+	VPSRLQ  $32, X, X   \
+	VPSRLQ  $32, Y4, Y4 \
+	VPMULDQ Y4, X, Y6   \
+	VPADDQ  Y5, Y9, Y9  \
+	VPADDQ  Y6, Y9, Y9
 
-// func neuronsAVX2(layer *hiddenLayer, own, other *int16, to *[hiddenWidth]int32)
-TEXT ·neuronsAVX2(SB), NOSPLIT, $64-32
+// func outputAVX2(layer *hiddenLayer, own, other *int16) int64
+TEXT ·outputAVX2(SB), NOSPLIT, $64-32
 	MOVQ layer+0(FP), SI
 	MOVQ own+8(FP), AX
 	MOVQ other+16(FP), BX
-	MOVQ to+24(FP), DI
 
 	// Sums above 15 bits count as the greatest of these.
 	VPCMPEQW Y4, Y4, Y4
@@ -120,9 +147,17 @@ TEXT ·neuronsAVX2(SB), NOSPLIT, $64-32
 	PAIR(13)
 	PAIR(14)
 	PAIR(15)
-	LEAK(Y0, 0)
-	LEAK(Y1, 32)
-	LEAK(Y2, 64)
-	LEAK(Y3, 96)
+
+	VPXOR        Y9, Y9, Y9
+	OUTPUT(Y0, 2176)
+	OUTPUT(Y1, 2208)
+	OUTPUT(Y2, 2240)
+	OUTPUT(Y3, 2272)
+	VEXTRACTI128 $1, Y9, X4
+	VPADDQ       X4, X9, X9
+	VPSRLDQ      $8, X9, X4
+	VPADDQ       X4, X9, X9
+	VMOVQ        X9, AX
+	MOVQ         AX, ret+24(FP)
 	VZEROUPPER
 	RET

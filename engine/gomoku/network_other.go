@@ -8,6 +8,8 @@ func (a *accumulator) apply(stone gomoku.Point, changes []rowChange, before []la
 	a.applyPlain(stone, changes, before)
 }
 
-func (l *hiddenLayer) neurons(sum *lanes, toMove gomoku.Colour, to *[hiddenWidth]int32) {
-	l.neuronsPlain(sum, toMove, to)
+func (a *accumulator) restore(changes []rowChange, before []lanes) { a.restorePlain(changes, before) }
+
+func (l *hiddenLayer) output(sum *lanes, toMove gomoku.Colour) int64 {
+	return l.outputPlain(sum, toMove)
 }

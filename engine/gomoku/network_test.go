@@ -122,14 +122,16 @@ func FuzzNetwork(f *testing.F) {
 		if a.points != b.points || a.sum != b.sum || !slices.Equal(before, want) {
 			t.Fatalf("%d changes: sums %v, want %v", len(changes), a.sum, b.sum)
 		}
+		a.restore(changes, before)
+		b.restorePlain(changes, before)
+		if a.points != b.points {
+			t.Fatalf("%d changes are not taken back", len(changes))
+		}
 		for c := range gomoku.Colour(2) {
-			var got, want [hiddenWidth]int32
 			for stage := range n.layer[c] {
 				l := &n.layer[c][stage]
-				l.neurons(&a.sum, c, &got)
-				l.neuronsPlain(&a.sum, c, &want)
-				if got != want {
-					t.Fatalf("%v, stage %d: neurons %v, want %v", c, stage, got, want)
+				if got, want := l.output(&a.sum, c), l.outputPlain(&a.sum, c); got != want {
+					t.Fatalf("%v, stage %d: %d, want %d", c, stage, got, want)
 				}
 			}
 		}
