@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,11 +21,12 @@ import (
 )
 
 // The budget of a game's page that nothing is cached of, with the headers of all
-// answers over HTTP/1.1.
+// answers over HTTP/1.1. What a person needs after the first move, or never, comes late
+// (see late.js) and does not count.
 const (
-	budgetBytes    = 80_000
-	budgetScripts  = 50_000
-	budgetRequests = 25
+	budgetBytes    = 66_000
+	budgetScripts  = 43_000
+	budgetRequests = 24
 )
 
 // countingConn counts what it reads.
@@ -131,15 +133,41 @@ func TestFilesExist(t *testing.T) {
 		}
 	}
 	named := regexp.MustCompile(`(?m)(?:^\s*(?:import|export)\b[^;'"(]*|\bimport\()["'](\./[^"']+)["']`)
+	late := regexp.MustCompile(`\bload\("(\w+)"\)`)
+	ahead := lateModules(t, h.site)
 	for name, f := range h.site.files {
-		if strings.HasSuffix(name, ".js") {
-			for _, m := range named.FindAllSubmatch(f.plain, -1) {
-				if other := strings.TrimPrefix(string(m[1]), "./"); h.site.files[other] == nil {
-					t.Errorf("%s imports %s, which does not exist", name, other)
-				}
+		if !strings.HasSuffix(name, ".js") {
+			continue
+		}
+		for _, m := range named.FindAllSubmatch(f.plain, -1) {
+			if other := strings.TrimPrefix(string(m[1]), "./"); h.site.files[other] == nil {
+				t.Errorf("%s imports %s, which does not exist", name, other)
+			}
+		}
+		for _, m := range late.FindAllSubmatch(f.plain, -1) {
+			if !slices.Contains(ahead, string(m[1])) {
+				t.Errorf("%s loads %s, which late.js does not load ahead", name, m[1])
 			}
 		}
 	}
+	for _, name := range ahead {
+		if h.site.files[name+".js"] == nil {
+			t.Errorf("late.js loads %s.js, which does not exist", name)
+		}
+	}
+}
+
+// lateModules are the names of the modules that come late, in the order of late.js.
+func lateModules(t *testing.T, s *site) (names []string) {
+	t.Helper()
+	list := regexp.MustCompile(`(?m)^const order = \[(.*)\];$`).FindSubmatch(s.files["late.js"].plain)
+	if list == nil {
+		t.Fatal("late.js has no order")
+	}
+	for name := range strings.SplitSeq(string(list[1]), ", ") {
+		names = append(names, strings.Trim(name, `"`))
+	}
+	return names
 }
 
 // unzip returns what was compressed.

@@ -22,6 +22,7 @@ type page struct {
 	Version string
 	Path    string   // of the request
 	Modules []string // addresses of the modules to load ahead
+	Words   []string // of the dictionaries
 	// Languages are links to this page in each language.
 	Languages []languageLink
 	Data      any // of this page
@@ -43,8 +44,12 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	lang := s.language(r)
 	p := page{Lang: lang, Theme: theme(r), Version: site.version, Path: r.URL.Path, Data: data}
-	for _, m := range site.ahead(r.URL.Path) {
+	modules, words := site.ahead(r.URL.Path, lang)
+	for _, m := range modules {
 		p.Modules = append(p.Modules, site.address(m))
+	}
+	for _, d := range words {
+		p.Words = append(p.Words, site.address(d))
 	}
 	for _, l := range static.Languages {
 		query := r.URL.Query()

@@ -154,13 +154,18 @@ func (s *site) imports(module string, found []string) []string {
 	return found
 }
 
-// ahead returns the modules that a page loads, besides the entry module.
-func (s *site) ahead(path string) []string {
+// ahead returns the modules that a page loads, besides the entry module, and the dictionaries.
+func (s *site) ahead(path, lang string) (modules, words []string) {
 	part, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if modules, ok := s.screens[part]; ok {
-		return modules
+	modules, ok := s.screens[part]
+	words = static.Dictionaries(lang)
+	if !ok || part == "game" {
+		words = words[:1]
 	}
-	return s.entry
+	if !ok {
+		modules = s.entry
+	}
+	return modules, words
 }
 
 // address returns where a static file is served.

@@ -25,36 +25,88 @@ func TestDictionaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	count := 0
 	for _, lang := range static.Languages {
-		texts := site.texts[lang].Texts
-		var want bytes.Buffer
-		keys := slices.Sorted(maps.Keys(texts))
-		for i, key := range keys {
-			end := ","
-			if i == len(keys)-1 {
-				end = ""
+		for part, name := range static.Dictionaries(lang) {
+			first := static.Dictionaries(static.Languages[0])[part]
+			texts, model := dictionary(t, site, name), dictionary(t, site, first)
+			count += len(texts)
+			var want bytes.Buffer
+			keys := slices.Sorted(maps.Keys(texts))
+			for i, key := range keys {
+				end := ","
+				if i == len(keys)-1 {
+					end = ""
+				}
+				var text bytes.Buffer
+				e := json.NewEncoder(&text)
+				e.SetEscapeHTML(false)
+				if err := e.Encode(texts[key]); err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&want, "%q: %s%s\n", key, strings.TrimSpace(text.String()), end)
+				if strings.TrimSpace(texts[key]) == "" {
+					t.Errorf("%s: %s is empty", name, key)
+				}
+				if _, ok := model[key]; !ok {
+					t.Errorf("%s lacks %s", first, key)
+				}
 			}
-			var text bytes.Buffer
-			e := json.NewEncoder(&text)
-			e.SetEscapeHTML(false)
-			if err := e.Encode(texts[key]); err != nil {
-				t.Fatal(err)
+			for key := range model {
+				if _, ok := texts[key]; !ok {
+					t.Errorf("%s lacks %s", name, key)
+				}
 			}
-			fmt.Fprintf(&want, "%q: %s%s\n", key, strings.TrimSpace(text.String()), end)
-			if strings.TrimSpace(texts[key]) == "" {
-				t.Errorf("%s.json: %s is empty", lang, key)
-			}
-			if _, ok := site.texts[static.Languages[0]].Texts[key]; !ok {
-				t.Errorf("%s.json lacks %s", static.Languages[0], key)
+			if got := string(site.files[name].plain); got != "{\n"+want.String()+"}\n" {
+				t.Errorf("%s: want one key a line, sorted, without indentation", name)
 			}
 		}
-		for key := range site.texts[static.Languages[0]].Texts {
-			if _, ok := texts[key]; !ok {
-				t.Errorf("%s.json lacks %s", lang, key)
-			}
+		count -= len(site.texts[lang].Texts)
+	}
+	if count != 0 {
+		t.Errorf("%d keys stand in both dictionaries of a language", count)
+	}
+}
+
+// dictionary reads one dictionary.
+func dictionary(t *testing.T, s *site, name string) (texts map[string]string) {
+	t.Helper()
+	if err := json.Unmarshal(s.files[name].plain, &texts); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return texts
+}
+
+// TestWordsOfGame: the dictionary of a game has all words of the modules that a game needs
+// before its first move, and no other.
+func TestWordsOfGame(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := append(site.imports("moves.js", slices.Clone(site.screens["game"])), "moves.js", entry) // moves.js has no other words either
+	var scripts strings.Builder
+	for _, name := range modules {
+		scripts.Write(site.files[name].plain)
+	}
+	var begun []string
+	for _, m := range prefix.FindAllStringSubmatch(scripts.String(), -1) {
+		if m[1] != "" {
+			begun = append(begun, m[1])
 		}
-		if got := string(site.files[lang+".json"].plain); got != "{\n"+want.String()+"}\n" {
-			t.Errorf("%s.json: want one key a line, sorted, without indentation", lang)
+	}
+	needed := func(key string) bool {
+		return strings.Contains(scripts.String(), `"`+key+`"`) || slices.ContainsFunc(begun, func(p string) bool { return strings.HasPrefix(key, p) })
+	}
+	names := static.Dictionaries("en")
+	for key := range dictionary(t, site, names[0]) {
+		if !needed(key) {
+			t.Errorf("%s has %s, which a game does without at first", names[0], key)
+		}
+	}
+	for key := range dictionary(t, site, names[1]) {
+		if needed(key) {
+			t.Errorf("%s has %s, which a game needs at once", names[1], key)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import { parse, show } from "../../arena/web/static/clock.js";
 import { fill, h, icon, put, say } from "../../arena/web/static/dom.js";
 import { points } from "../../arena/web/static/draw.js";
 import { Graph, mistake } from "../../arena/web/static/graph.js";
-import { number, t, use } from "../../arena/web/static/i18n.js";
-import { Moves, spell } from "../../arena/web/static/list.js";
+import { number, spell, t, use } from "../../arena/web/static/i18n.js";
+import { Moves } from "../../arena/web/static/list.js";
 
 /** @typedef {{class: "inaccuracy"|"mistake"|"blunder", lost: number, line?: string[], text?: string[]}} Note */
 /**
@@ -21,7 +21,7 @@ import { Moves, spell } from "../../arena/web/static/list.js";
 
 const lang = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
 const json = (/** @type {string} */ id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
-use(lang, json("words"));
+use(lang, [json("words")]);
 
 const signs = { inaccuracy: "?!", mistake: "?", blunder: "??" };
 const percent = (/** @type {number} */ permille) => number(permille / 1000, { style: "percent" });

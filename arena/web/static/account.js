@@ -4,6 +4,7 @@
 import { ask, dialog, note } from "./dialog.js";
 import { fill, h, put } from "./dom.js";
 import { refusal } from "./i18n.js";
+import { load } from "./late.js";
 
 /** @typedef {import("./types.js").Page} Page */
 
@@ -37,7 +38,7 @@ export function open(page) {
 		const move = async () => {
 			const answer = await post("/api/link");
 			if (!answer.ok) return put(wrong, refusal(answer));
-			const { link } = await import("./invite.js");
+			const { link } = await load("invite");
 			device.hidden = false;
 			fill(device, h("p", null, t("account.link_about")), link(answer.url, t("account.link"), t));
 			device.scrollIntoView({ block: "end" });

@@ -10,16 +10,18 @@ var (
 	docComment = regexp.MustCompile(`(?m)^[ \t]*/\*(?:[^*]|\*+[^*/])*\*+/[ \t]*$|^[ \t]*//.*$`)
 	// cast matches a type within a line.
 	cast = regexp.MustCompile(`/\*\* @\w+ [^*\n]*\*/ ?`)
+	// indentation matches what a line begins with.
+	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
 )
 
 // WithoutComments returns a module of the page as browsers get it: its types
-// and explanations are a quarter of what it would weigh on the wire, compressed.
-// Lines keep their numbers. It looks at whole lines and at types only, so
-// that nothing in a string is taken for a comment; therefore no module has a
-// string that goes on over a line that looks like one.
+// and explanations are a quarter of what it would weigh on the wire, compressed, and
+// its indentation is a fiftieth. Lines keep their numbers. It looks at whole lines and
+// at types only, so that nothing in a string is taken for a comment; therefore no module
+// has a string that goes on over a line that looks like one, or that is indented.
 func WithoutComments(js []byte) []byte {
 	js = docComment.ReplaceAllFunc(js, func(comment []byte) []byte {
 		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
 	})
-	return cast.ReplaceAll(js, nil)
+	return indentation.ReplaceAll(cast.ReplaceAll(js, nil), nil)
 }

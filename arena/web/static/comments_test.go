@@ -10,9 +10,9 @@ import (
 func TestWithoutComments(t *testing.T) {
 	for _, c := range []struct{ name, js, want string }{
 		{"documentation", "/**\n * f does it.\n * @param {string} a\n */\nexport function f(a) {}\n", "\n\n\n\nexport function f(a) {}\n"},
-		{"one line", "\t/** @type {string|null} */ #a = null;\n\t/** draw draws. */\n\tdraw() {}\n", "\t#a = null;\n\n\tdraw() {}\n"},
+		{"one line", "\t/** @type {string|null} */ #a = null;\n\t/** draw draws. */\n\tdraw() {}\n", "#a = null;\n\ndraw() {}\n"},
 		{"cast", "const e = /** @type {HTMLElement} */ (x);\n", "const e = (x);\n"},
-		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // not this\n", "\na();\n\n\tb(); // not this\n"},
+		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // not this\n", "\na();\n\nb(); // not this\n"},
 		{"strings", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n"},
 	} {
 		if got := string(WithoutComments([]byte(c.js))); got != c.want {

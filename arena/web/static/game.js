@@ -6,9 +6,8 @@ import { Board } from "./board.js";
 import { read, whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
 import { fill, h, icon, put, say } from "./dom.js";
-import { has, lang, number, refusal } from "./i18n.js";
-import { spell } from "./list.js";
-import { Sheet, openingText, typed } from "./moves.js";
+import { has, lang, number, refusal, spell } from "./i18n.js";
+import { load, words } from "./late.js";
 import { Actions, Strip, freshly, nameOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
@@ -56,9 +55,10 @@ class Game {
 	#ends = [];
 	#closed = false;
 	#open = false; // what was said before has come
-	/** @type {import("./types.js").Notice[]} chat that has come before the board */
+	/** @type {{said: import("./types.js").Notice, earlier: boolean}[]} chat that has come before the sheet */
 	#said = [];
-	#hinted = false;
+	/** @type {ReturnType<typeof import("./hint.js").attach>|undefined} */
+	#hints;
 	#withdrew = ""; // the kind of the own offer that was taken back here
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
 
@@ -139,12 +139,19 @@ class Game {
 
 	/** @param {import("./types.js").Notice} n */
 	#notice(n) {
-		if (n.kind === "chat") return this.sheet ? this.sheet.chat(this.state, n, !this.#open) : this.#said.push(n);
+		if (n.kind === "chat") return this.#hear(n, !this.#open);
 		if (this.state) return;
 		const text = n.kind === "declined" ? `declined.${n.reason}` : `game.notice_${n.kind}`;
 		const said = this.t(has(text) ? text : "game.waiting");
 		if (n.kind === "expired" || n.kind === "declined") this.#gone(said);
 		else this.#waits(said, true);
+	}
+
+	/** @param {import("./types.js").Notice} said @param {boolean} earlier before the page was opened */
+	#hear(said, earlier) {
+		if (this.sheet) return this.sheet.chat(this.state, said, earlier);
+		this.#said.push({ said, earlier });
+		if (this.board) this.#expectSheet();
 	}
 
 	async #withdraw() {
@@ -186,12 +193,7 @@ class Game {
 		const now = () => page.socket.time.now();
 		this.positions = new Positions(s.terms);
 		this.strips = [new Strip("top", t, now), new Strip("bottom", t, now)];
-		this.sheet = new Sheet(t, {
-			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
-			say: async (text) => ["accepted", "duplicate"].includes((await this.#send({ t: "chat", text })).code), // it comes back as a notice, to all tabs
-			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
-		});
-		for (const n of this.#said.splice(0)) this.sheet.chat(s, n, true);
+		this.beside = h("aside.sheet", { "aria-label": t("game.beside") });
 		this.actions = new Actions(t, { send: (r) => this.#send(r), act: (name) => this.#act(name), uncover: () => this.sheet?.toggle(false) });
 		this.line = h("div.line", { data: { status: "" } });
 		this.earlier = h("button.plain.square", { type: "button", "aria-label": t("game.earlier"), data: { act: "back" }, onclick: () => this.step((this.#at ?? this.#latest()) - 1) }, icon("back"));
@@ -200,8 +202,9 @@ class Game {
 		const frame = h("div.board-frame");
 		this.frame = frame;
 		fill(this.root, this.title, this.strips[0].element, frame, this.strips[1].element,
-			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.sheet.element);
+			h("div.status", null, this.earlier, this.line, this.later, this.actions.offered), this.actions.bar, this.beside);
 		this.root.className = "play";
+		page.later(() => this.#expectSheet());
 		this.board = new Board(frame, { t, seat: s.you ?? "first", pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
@@ -209,17 +212,35 @@ class Game {
 		this.board.onpremove = (_, lost) => lost && note(t("game.premove_gone"));
 	}
 
-	/** #hints adds what helps a player, in games that allow it. */
-	async #hints() {
-		this.#hinted = true;
-		try {
-			const { attach } = await import("./hint.js");
-			if (!this.actions || this.#closed) return;
-			const button = attach(this.actions.hints, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) });
-			this.#ends.push(() => button.close());
-		} catch {
-			this.#hinted = false; // no connection: the next state tries again
+	/** #makeSheet makes what lies beside the game, or slides over it: there nobody misses it at first. */
+	async #makeSheet() {
+		const { t, page } = this, { Sheet } = await load("moves");
+		if (this.sheet || this.#closed) return this.sheet;
+		this.sheet = new Sheet(this.beside, t, {
+			step: (ply) => this.step(ply), type: (text) => this.#typed(text), url: `${location.origin}/game/${this.id}`, me: () => page.me?.player ?? "",
+			say: async (text) => ["accepted", "duplicate"].includes((await this.#send({ t: "chat", text })).code), // it comes back as a notice, to all tabs
+			opener: () => this.actions?.bar.querySelector('[data-act="list"]'),
+		});
+		for (const { said, earlier } of this.#said.splice(0)) this.sheet.chat(this.state, said, earlier);
+		this.#draw();
+		return this.sheet;
+	}
+
+	/** #expectSheet makes the sheet though nobody has asked for it. */
+	#expectSheet() {
+		if (!this.sheet) void this.#makeSheet().catch(() => {}); // whoever asks for it is told
+	}
+
+	/** #hint asks for a hint. */
+	async #hint() {
+		const { attach } = await load("hint");
+		const { actions } = this;
+		if (!actions || this.#closed) return;
+		if (!this.#hints) {
+			const hints = (this.#hints = attach(actions.hint, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board) }));
+			this.#ends.push(() => hints.close());
 		}
+		this.#hints.press();
 	}
 
 	#latest() {
@@ -248,6 +269,7 @@ class Game {
 		this.strips[0].show(s, top);
 		this.strips[1].show(s, bottom);
 		this.sheet?.show(s, view.ply, board.may === "move");
+		if (this.#said.length || getComputedStyle(this.beside).visibility === "visible") this.#expectSheet();
 		this.actions?.show(s);
 		this.#drawLine(live);
 		this.earlier.disabled = view.ply === 0;
@@ -258,7 +280,6 @@ class Game {
 		else delete dataset.turn;
 		if (s.status === "finished") dataset.result = s.outcome.result;
 		else delete dataset.result;
-		if (!this.#hinted && s.may?.includes("hint")) void this.#hints();
 		this.#openings(s, live);
 	}
 
@@ -304,7 +325,8 @@ class Game {
 		const t = this.t, stage = s.view.stage, holder = s.holders[s.turn === "first" ? 0 : 1];
 		const mine = s.turn === s.you;
 		if (this.#pending && this.page.socket.state === "lost") return t("game.unsent");
-		if (stage) return s.you ? openingText(t, stage, mine ? "" : ".wait") : t("game.opens", { name: nameOf(holder) });
+		if (stage && s.you && this.#chooser) return this.#chooser.line(stage, mine);
+		if (stage && !mine) return t("game.opens", { name: nameOf(holder) });
 		const now = this.page.socket.time.now();
 		const first = s.first_move_by ? Date.parse(s.first_move_by) - now : 0;
 		const left = read(s.terms.clock, s.clocks, s.turn, now - Date.parse(s.server_time));
@@ -363,7 +385,7 @@ class Game {
 		} else if (e.key === "f") this.#act("flip");
 		else if (e.key === "/") {
 			e.preventDefault();
-			this.sheet?.write();
+			void this.#makeSheet().then((sheet) => sheet?.write());
 		}
 	}
 
@@ -378,7 +400,7 @@ class Game {
 
 	/** @param {string} event */
 	#signal(event) {
-		if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal(event), () => {}); // or silence
+		if (settings.sound || settings.vibration) void load("sound").then((m) => m.signal(event), () => {}); // or silence
 	}
 
 	/** #announce tells of what has changed since the last state. @param {State} old @param {State} s */
@@ -451,6 +473,7 @@ class Game {
 		const t = this.t;
 		if (kind) return note(t(`forbidden.${kind}`));
 		const { reason } = await this.page.socket.send({ t: "why", game: this.id, from, to });
+		await words().catch(() => {}); // the sentence for any move has come with the page
 		note(t(reason && has(reason) ? reason : "error.illegal"));
 	}
 
@@ -458,7 +481,7 @@ class Game {
 	async #typed(text) {
 		const s = this.state;
 		if (!s || this.board?.may !== "move") return false;
-		const move = typed(s.view, text) || (await this.positions?.typed(s.moves, text));
+		const move = await this.positions?.typed(s.moves, s.view, text);
 		if (move) void this.#decided(move);
 		else note(this.t(move === null ? "error.unavailable" : "game.no_such_move", { text }));
 		return !!move;
@@ -492,17 +515,19 @@ class Game {
 				this.board?.flip();
 				return this.#draw();
 			case "list":
-				return this.sheet?.toggle();
+				return (await this.#makeSheet())?.toggle();
+			case "hint":
+				return this.#hint();
 			case "review":
 				return this.#openReview();
 			case "ladder-next":
-				return void (await import("./next.js")).nextRated(this.page, /** @type {State} */ (this.state).terms);
+				return void (await load("next")).nextRated(this.page, /** @type {State} */ (this.state).terms);
 		}
 		throw new Error(t("error.unknown-verb"));
 	}
 
 	async #openReview() {
-		const { open } = await import("./review.js");
+		const { open } = await load("review");
 		if (this.#closed || this.review) return; // or tapped again meanwhile
 		this.review = open(this.root, { game: this, socket: this.page.socket, t: this.t, board: /** @type {Board} */ (this.board), go: this.page.go });
 	}
@@ -510,10 +535,10 @@ class Game {
 	/** #expectChoices loads what shows an opening's choices: as soon as there is an opening, since it must be there when the clock runs, whatever the connection does then. */
 	async #expectChoices() {
 		this.#expecting = true;
-		for (let n = 0; !this.#chooser && !this.#closed; n++) {
-			const address = n ? `./opening.js?${n}` : "./opening.js"; // a browser remembers that it could not load an address
-			const module = /** @type {typeof import("./opening.js")|null} */ (await import(address).catch(() => null));
+		while (!this.#chooser && !this.#closed) {
+			const module = await load("opening").catch(() => null);
 			if (module) this.#chooser = module.chooser(this.t, (move) => this.#decided(move));
+			else if (this.page.renew()) return;
 			else await new Promise((done) => setTimeout(done, reopen));
 		}
 		if (!this.#closed) this.#draw();
@@ -534,7 +559,7 @@ class Game {
 	/** #ended asks for what the next game may be. */
 	async #ended() {
 		this.sheet?.toggle(false);
-		const next = await import("./next.js").catch(() => null);
+		const next = await load("next").catch(() => null);
 		if (!next || this.#closed) return;
 		this.#ends.push(next.follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
 	}

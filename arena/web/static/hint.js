@@ -3,7 +3,7 @@
 
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
-import { h, icon, put } from "./dom.js";
+import { put } from "./dom.js";
 import { has, refusal as refused } from "./i18n.js";
 import { Positions } from "./positions.js";
 
@@ -13,16 +13,11 @@ import { Positions } from "./positions.js";
 const slowest = 25000; // milliseconds after which no hint is expected any more
 
 /**
- * attach adds the button for hints to the buttons of a game.
- * @param {HTMLElement} controls
+ * attach lets a game's button for hints ask for them.
+ * @param {HTMLElement} button
  * @param {{game: {id: string, state: State|null}, socket: import("./socket.js").Socket, t: import("./types.js").Translate, board: import("./board.js").Board}} context
  */
-export function attach(controls, context) {
-	const button = new HintButton(context);
-	controls.hidden = false;
-	controls.replaceChildren(button.element);
-	return button;
-}
+export const attach = (button, context) => new Hints(button, context);
 
 /** refusal is the sentence for an answer that refuses help. @param {import("./types.js").Answer} answer @param {import("./types.js").Translate} t */
 export function refusal(answer, t) {
@@ -30,21 +25,21 @@ export function refusal(answer, t) {
 	return has(text) ? t(text) : refused(answer);
 }
 
-class HintButton {
+class Hints {
 	#ply = -1; // of the position that the shown hint is for
 	#shown = 0; // level of the shown hint
 	#asked = 0; // level that was asked for; 0 for none
 	/** @type {ReturnType<typeof setTimeout>|undefined} */
 	#timer;
 
-	/** @param {any} context */
-	constructor({ game, socket, t, board }) {
+	/** @param {any} button @param {any} context */
+	constructor(button, { game, socket, t, board }) {
+		this.button = button;
+		this.label = button.lastChild;
 		this.game = game;
 		this.socket = socket;
 		this.t = t;
 		this.board = board;
-		this.label = h("span", null, t("hint.ask.1"));
-		this.element = h("button", { type: "button", data: { act: "hint" }, onclick: () => this.#press() }, icon("hint"), this.label);
 		/** @type {(() => void)[]} */
 		this.ends = [
 			socket.on("hint", (/** @type {HintMessage} */ m) => m.game === game.id && this.#show(m)),
@@ -55,14 +50,12 @@ class HintButton {
 
 	/** #turn follows the game: a hint is for one position. @param {State|null} s */
 	#turn(s) {
-		const may = !!s?.may?.includes("hint") && s.turn === s.you;
 		const ply = s?.moves.length ?? 0;
 		if (ply !== this.#ply) {
 			this.#ply = ply;
 			this.#shown = 0;
 			this.#expect(0);
 		}
-		this.element.disabled = !may;
 		if (s?.status === "finished") this.close();
 	}
 
@@ -75,12 +68,12 @@ class HintButton {
 	#expect(level) {
 		clearTimeout(this.#timer);
 		this.#asked = level;
-		this.element.toggleAttribute("aria-busy", level > 0);
-		put(this.label, this.t(level ? "hint.thinking" : `hint.ask.${Math.min(this.#shown + 1, 3)}`));
+		this.button.toggleAttribute("aria-busy", level > 0);
+		put(this.label, this.t(level ? "hint.thinking" : this.#shown ? `hint.ask.${Math.min(this.#shown + 1, 3)}` : "game.hint"));
 		if (level) this.#timer = setTimeout(() => this.#failed(this.t("hint.none")), slowest);
 	}
 
-	async #press() {
+	async press() {
 		if (this.#asked) return;
 		const level = Math.min(this.#shown + 1, 3), ply = this.#ply;
 		this.#expect(level);

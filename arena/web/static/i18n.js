@@ -7,26 +7,43 @@ let words = {};
 /** The language of the page: "en" or "zh". */
 export let lang = "en";
 
-/**
- * load fetches the dictionary of a language.
- * @param {"en"|"zh"} language
- * @returns {Promise<Record<string, string>>}
- */
-export async function load(language) {
-	const answer = await fetch(new URL(`./${language}.json`, import.meta.url), { signal: AbortSignal.timeout(20000) });
-	if (!answer.ok) throw new Error(`${language}.json: ${answer.status}`);
+let late = ""; // the language whose words for what is not a game are there, too
+
+/** @param {string} name @returns {Promise<Record<string, string>>} */
+async function fetched(name) {
+	const answer = await fetch(new URL(`./${name}.json`, import.meta.url), { signal: AbortSignal.timeout(20000) });
+	if (!answer.ok) throw new Error(`${name}.json: ${answer.status}`);
 	return answer.json();
 }
 
 /**
- * use makes a dictionary that of the page.
+ * load fetches the dictionaries of a language: that of a game and, once it was needed,
+ * that of all else.
  * @param {"en"|"zh"} language
- * @param {Record<string, string>} dictionary
  */
-export function use(language, dictionary) {
-	words = dictionary;
+export const load = (language) => Promise.all([language, ...(late ? [`${language}.late`] : [])].map(fetched));
+
+/**
+ * use makes the dictionaries of a language those of the page.
+ * @param {"en"|"zh"} language
+ * @param {Record<string, string>[]} dictionaries as load fetched them
+ */
+export function use(language, dictionaries) {
+	words = Object.assign({}, ...dictionaries);
+	late = dictionaries.length > 1 ? language : "";
 	lang = language;
 	document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+}
+
+/** more adds the words for what is not a game, once. */
+export async function more() {
+	while (late !== lang) {
+		const language = lang, found = await fetched(`${language}.late`);
+		if (language === lang) {
+			Object.assign(words, found);
+			late = language;
+		}
+	}
 }
 
 /**
@@ -61,6 +78,19 @@ export function t(key, vars) {
 export function rules(name) {
 	const parts = name.split("+"), base = parts.map((_, i) => parts.slice(0, parts.length - i).join("+")).find((b) => has(`rules.${b}`));
 	return base ? t(`rules.${base}`) + name.slice(base.length) : name;
+}
+
+/**
+ * spell writes a move of the list; what an opening procedure decides has words.
+ * @param {string} move
+ * @param {import("./types.js").Translate} t
+ */
+export function spell(move, t) {
+	const fifths = /^fifths-(\d+)$/.exec(move);
+	if (fifths) return t("move.fifths", { n: fifths[1] });
+	const offer = /^offer:(.+)$/.exec(move);
+	if (offer) return t("move.offer", { point: offer[1] });
+	return has(`move.${move}`) ? t(`move.${move}`) : move;
 }
 
 /**

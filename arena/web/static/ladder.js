@@ -7,6 +7,7 @@ import { label, whole } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, put, say } from "./dom.js";
 import { refusal, rules, t } from "./i18n.js";
+import { load } from "./late.js";
 import { freshly } from "./players.js";
 import { settings } from "./settings.js";
 
@@ -161,7 +162,7 @@ function begin(game) {
 	left = wish?.since ?? left;
 	set(null);
 	if (!waited) return;
-	if (settings.sound || settings.vibration) void import("./sound.js").then((m) => m.signal("check"), () => {}); // or silence
+	if (settings.sound || settings.vibration) void load("sound").then((m) => m.signal("check"), () => {}); // or silence
 	if (!page.idle || location.pathname.split("/")[2] === game) return; // a link in the head of the page leads there
 	page.go(`/game/${game}`);
 }

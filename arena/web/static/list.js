@@ -2,20 +2,7 @@
 // The list of a game's moves, and stepping through it.
 
 import { fill, h } from "./dom.js";
-import { has } from "./i18n.js";
-
-/**
- * spell writes a move of the list; what an opening procedure decides has words.
- * @param {string} move
- * @param {import("./types.js").Translate} t
- */
-export function spell(move, t) {
-	const fifths = /^fifths-(\d+)$/.exec(move);
-	if (fifths) return t("move.fifths", { n: fifths[1] });
-	const offer = /^offer:(.+)$/.exec(move);
-	if (offer) return t("move.offer", { point: offer[1] });
-	return has(`move.${move}`) ? t(`move.${move}`) : move;
-}
+import { spell } from "./i18n.js";
 
 /** Moves is the list with its slider. */
 export class Moves {

@@ -4,7 +4,8 @@
 import { clear, enter, stay } from "./back.js";
 import { fill, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
-import { load, preferred, t, use } from "./i18n.js";
+import { load as dictionaries, preferred, t, use } from "./i18n.js";
+import { Missing, ahead, expire, incomplete, load } from "./late.js";
 import { apply, change, choices, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
 
@@ -16,38 +17,33 @@ const main = /** @type {HTMLElement} */ (document.getElementById("app"));
 const socket = new Socket();
 const guestWithin = 20000; // milliseconds that making a guest may take
 const again = 2000; // milliseconds before a dictionary is asked for again that could not be loaded
+const quiet = 1000; // milliseconds after which a connection has nothing else to do than to load ahead
 
 /** @type {Screen|null} */
 let screen = null;
 let address = ""; // of the screen
 let visits = 0; // screens that were asked for: of several at a time, the last one is shown
-let failed = false; // a module could not be loaded, which a browser may remember until the page is loaded anew
 let touched = performance.now();
 let connected = false;
 let outdated = false; // the server has other files than this page
-/** @type {import("./types.js").Seeking|undefined} */
-let seeking; // as the gateway said last
+/** @type {import("./types.js").Turns|undefined} */
+let turns; // as the gateway said last
 
 /** What an address shows: the module is loaded first, and opens the screen then. @type {[RegExp, (found: RegExpExecArray) => Promise<() => Screen>][]} */
 const routes = [
 	[/^\/$/, async () => {
-		const { open } = await import("./start.js");
-		loadGame();
+		const { open } = await load("start");
 		return () => open(main, page);
 	}],
 	[/^\/game\/([a-z0-9_-]{1,32})(?:\/(\d{1,5}))?$/, async ([, id, ply]) => {
-		const { open } = await import("./game.js");
+		const { open } = await load("game");
 		return () => open(main, page, id, ply === undefined ? null : Number(ply));
 	}],
 	[/^\/invite\/([\w-]+)$/, async ([, token]) => {
-		const { open } = await import("./invite.js");
-		loadGame();
+		const { open } = await load("invite");
 		return () => open(main, page, token);
 	}],
 ];
-
-/** loadGame loads ahead what the visitor opens next. */
-const loadGame = () => setTimeout(() => import("./game.js").catch(() => (failed = true)), 1000);
 
 /** @type {Page} */
 const page = {
@@ -59,16 +55,18 @@ const page = {
 	},
 	session,
 	get seeking() {
-		return seeking;
+		return turns?.seeking;
 	},
 	get idle() {
 		return !screen || !!screen.idle;
 	},
+	renew,
+	later: (f) => void (saving() || setTimeout(f, quiet)),
 };
 
 /** @param {string} path @param {boolean} [replace] */
 async function go(path, replace) {
-	if (outdated || (failed && socket.state === "connected")) return location.assign(path);
+	if (outdated || (incomplete() && socket.state === "connected")) return location.assign(path); // a browser may remember what it could not load until the page is loaded anew
 	if (await turnTo(path, () => enter(path, replace))) main.focus({ preventScroll: true });
 }
 
@@ -78,7 +76,7 @@ let speaks = ""; // the language that the page has, or soon will
 async function speak(language) {
 	speaks = language;
 	for (;;) {
-		const words = await load(language).catch(() => null);
+		const words = await dictionaries(language).catch(() => null);
 		if (speaks !== language) return false;
 		if (words) {
 			use(language, words);
@@ -116,9 +114,8 @@ async function turnTo(path, arrive) {
 	try {
 		open = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
 	} catch {
-		if (visit !== visits) return;
-		failed = true;
-		note(t("error.unavailable"));
+		if (visit !== visits || renew()) return;
+		note(t("error.missing"));
 		if (!screen) retry();
 		return false;
 	}
@@ -138,13 +135,14 @@ async function turnTo(path, arrive) {
 		else a.removeAttribute("aria-current");
 	}
 	screen = open();
-	void news?.then((m) => m.show(t), () => {});
+	if (news) void news.then((m) => m.show(t), () => {});
+	else if (turns) void tell(turns);
 	return true;
 }
 
 /** retry says that there is nothing to show, unless the server has written it, and loads the page anew once a lost connection is back. */
 function retry() {
-	if (!main.querySelector("article")) fill(main, h("p", null, t("error.unavailable")));
+	if (!main.querySelector("article")) fill(main, h("p", null, t("error.missing")));
 	let gone = socket.state === "lost";
 	socket.on("status", (state) => {
 		if (gone && state === "connected" && !screen) location.reload();
@@ -157,7 +155,8 @@ let news;
 
 /** tell tells of the person's other games. @param {import("./types.js").Turns|import("./types.js").Notice} m */
 async function tell(m) {
-	news ??= import("./news.js");
+	if (m.t === "turns" && !news && !m.seeking && (!m.next || (m.count === 1 && location.pathname.split("/")[2] === m.next.game))) return; // nothing but what is on the screen
+	news ??= load("news");
 	try {
 		(await news).tell(m, t);
 	} catch {
@@ -166,7 +165,7 @@ async function tell(m) {
 }
 
 /** onLadder follows the ladder for somebody who waits for a game there. */
-const onLadder = () => void import("./ladder.js").then((m) => m.follow(page));
+const onLadder = () => void load("ladder").then((m) => m.follow(page));
 
 /** person reports whether this browser had a session when it was here last, and remembers whether it has one. @param {boolean} [is] */
 function person(is) {
@@ -231,21 +230,44 @@ function head() {
 	fill(
 		tools,
 		h("span.connection", null, t("page.lost")),
-		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => import("./account.js").then((m) => m.open(page)) }, icon("person")),
-		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => import("./preferences.js").then((m) => m.open(t)) }, icon("settings")),
+		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => load("account").then((m) => m.open(page)) }, icon("person")),
+		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => load("preferences").then((m) => m.open(t)) }, icon("settings")),
 	);
+}
+
+/** renewable reports whether the page's files have changed, and it was not loaded anew for that: where servers of two versions run, it could be so for ever. */
+function renewable() {
+	try {
+		return outdated && sessionStorage.getItem("reloaded") !== socket.welcome?.version;
+	} catch {
+		return false; // there is no memory of it
+	}
+}
+
+/** renew loads the page anew if its files have changed; false if that does not help. */
+function renew() {
+	if (!renewable()) return false;
+	sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");
+	location.reload();
+	return true;
 }
 
 /** refresh loads the page anew once its files have changed and nobody is using it, reads a review, or passes on a link that it shows. */
 function refresh() {
-	if (!outdated || socket.state !== "connected" || !screen?.idle || document.querySelector("dialog[open], [data-link], [data-review]") || performance.now() - touched < 10000) return;
-	try {
-		if (sessionStorage.getItem("reloaded") === socket.welcome?.version) return;
-		sessionStorage.setItem("reloaded", socket.welcome?.version ?? "");
-	} catch {
-		return; // without a memory of it, the page could load anew for ever
-	}
-	location.reload();
+	if (socket.state !== "connected" || !screen?.idle || document.querySelector("dialog[open], [data-link], [data-review]") || performance.now() - touched < 10000) return;
+	renew();
+}
+
+/** saving reports whether the visitor wants nothing to be loaded that may not be needed. */
+const saving = () => !!(/** @type {any} */ (navigator).connection?.saveData);
+
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let idle;
+
+/** prepare loads ahead what the screen may need later. What can't be loaded comes with the next connection. @param {import("./types.js").Connection} state */
+function prepare(state) {
+	clearTimeout(idle);
+	if (state === "connected" && !saving()) idle = setTimeout(() => screen && ahead().catch(() => {}), quiet);
 }
 
 /** @param {MouseEvent} e */
@@ -280,12 +302,13 @@ async function boot() {
 	const served = root.dataset.version;
 	socket.on("welcome", (m) => {
 		outdated = !!m.version && !!served && m.version !== served;
+		expire(renewable());
 		person(!!m.player);
 		head();
 	});
 	socket.on("turns", (m) => {
-		seeking = m.seeking;
-		if (seeking) onLadder();
+		turns = m;
+		if (m.seeking) onLadder();
 		void tell(m);
 	});
 	socket.on("notice", (n) => n.kind === "started" && tell(n));
@@ -293,6 +316,8 @@ async function boot() {
 	await speak(settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
 	head();
 	socket.on("status", announce);
+	socket.on("status", prepare);
+	prepare(socket.state);
 	try {
 		if (sessionStorage.getItem("ladder")) onLadder();
 	} catch {
@@ -312,11 +337,10 @@ async function boot() {
 		if (!(await show())) location.reload(); // the server writes this page in the new language
 	});
 	addEventListener("unhandledrejection", (e) => {
-		const { reason } = e, unloaded = reason instanceof TypeError && /module/i.test(reason.message); // what a button needs, without a connection
-		if (!unloaded && !(reason instanceof Refused)) return;
+		const { reason } = e, missing = reason instanceof Missing; // what a button needs
+		if (!missing && !(reason instanceof Refused)) return;
 		e.preventDefault();
-		failed ||= unloaded;
-		note(t(reason instanceof Refused ? `error.${reason.code}` : "error.unavailable"));
+		if (!missing || !renew()) note(t(missing ? "error.missing" : `error.${reason.code}`));
 	});
 	await show();
 }

@@ -7,33 +7,12 @@ import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
 import { rules } from "./i18n.js";
+import { load } from "./late.js";
 import { Moves } from "./list.js";
 import { nameOf } from "./players.js";
 import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").State} State */
-/** @typedef {import("./types.js").View} View */
-
-/**
- * openingText is a text of the dictionaries about a step of an opening procedure.
- * @param {import("./types.js").Translate} t
- * @param {import("./types.js").Stage} stage
- * @param {string} what ".wait", ".swap", ...; "" for what the seat does itself
- * @param {string|number} [n] of a choice
- */
-export const openingText = (t, stage, what, n = "") =>
-	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
-
-/**
- * typed finds the legal move that a text names in coordinates, "" for none.
- * @param {View} view
- * @param {string} text
- */
-export function typed(view, text) {
-	const plain = (/** @type {string} */ s) => s.toLowerCase().replace(/[^a-z0-9]/g, "");
-	const wanted = plain(text);
-	return [...view.moves, ...(view.choices ?? [])].find((m) => plain(m) === wanted || plain(m) === `offer${wanted}`) ?? "";
-}
 
 /** Sheet is that side of the screen. */
 export class Sheet {
@@ -43,10 +22,12 @@ export class Sheet {
 	#offBack = () => {};
 
 	/**
+	 * @param {HTMLElement} element that is filled
 	 * @param {import("./types.js").Translate} t
 	 * @param {{step: (ply: number) => void, type: (text: string) => Promise<boolean>, say: (text: string) => Promise<boolean>, opener: () => HTMLElement|null|undefined, url: string, me: () => string}} game
 	 */
-	constructor(t, game) {
+	constructor(element, t, game) {
+		this.element = element;
 		this.t = t;
 		this.game = game;
 		this.moves = new Moves(t, game.step);
@@ -58,11 +39,12 @@ export class Sheet {
 		this.words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
 		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => this.#talk(e) }, this.said,
 			h("div.inline", null, h("label", null, t("game.chat"), this.words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
-		this.element = h("aside.sheet", { "aria-label": t("game.beside"), onkeydown: (/** @type {KeyboardEvent} */ e) => e.key === "Escape" && this.toggle(false) },
+		element.onkeydown = (e) => e.key === "Escape" && this.toggle(false);
+		fill(element,
 			h("header", null, h("h2", null, t("game.moves")),
 				h("button.plain.square", { type: "button", "aria-label": t("page.close"), data: { act: "close-list" }, onclick: () => this.toggle(false) }, icon("close"))),
 			this.about, this.moves.element, this.typing, this.talk,
-			h("div.row", null, h("button.plain", { type: "button", data: { act: "share" }, onclick: () => import("./invite.js").then((m) => m.share(game.url, t)) }, icon("link"), t("game.share"))));
+			h("div.row", null, h("button.plain", { type: "button", data: { act: "share" }, onclick: () => load("invite").then((m) => m.share(game.url, t)) }, icon("link"), t("game.share"))));
 	}
 
 	/** toggle opens or closes it where it slides, and moves the focus with it. @param {boolean} [on] */

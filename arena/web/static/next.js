@@ -3,6 +3,7 @@
 
 import { note } from "./dialog.js";
 import { refusal } from "./i18n.js";
+import { load } from "./late.js";
 import { learn, levelOf } from "./players.js";
 import { choice, pick, remember, suggested, termsOf } from "./terms.js";
 
@@ -14,7 +15,7 @@ import { choice, pick, remember, suggested, termsOf } from "./terms.js";
  * @param {import("./types.js").Terms} terms of the last one
  */
 export async function nextRated(page, terms) {
-	const ladder = await import("./ladder.js");
+	const ladder = await load("ladder");
 	ladder.follow(page);
 	page.go("/");
 	await ladder.seek(terms);

@@ -3,9 +3,18 @@
 // the choice is about.
 
 import { fill, h, say } from "./dom.js";
-import { openingText } from "./moves.js";
 
 /** @typedef {import("./types.js").State} State */
+
+/**
+ * openingText is a text of the dictionaries about a step of an opening procedure.
+ * @param {import("./types.js").Translate} t
+ * @param {import("./types.js").Stage} stage
+ * @param {string} what ".wait", ".swap", ...; "" for what the seat does itself
+ * @param {string|number} [n] of a choice
+ */
+const openingText = (t, stage, what, n = "") =>
+	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
 
 /**
  * chooser makes the dialog of an opening's choices.
@@ -42,5 +51,8 @@ export function chooser(t, choose) {
 		title.focus({ preventScroll: true });
 	}
 
-	return { element, show };
+	/** line says what is to be done at a step. @param {import("./types.js").Stage} stage @param {boolean} mine whether it is this seat that does it */
+	const line = (stage, mine) => openingText(t, stage, mine ? "" : ".wait");
+
+	return { element, show, line };
 }

@@ -150,7 +150,8 @@ export class Actions {
 		this.t = t;
 		this.game = game;
 		this.bar = h("div.bar", { role: "group", "aria-label": t("game.actions") });
-		this.hints = h("span.hints");
+		this.hint = this.#button("hint", "hint");
+		this.hint.hidden = true;
 		this.offered = h("div.offered", { role: "alertdialog", "aria-label": t("game.offer"), hidden: true });
 	}
 
@@ -165,6 +166,8 @@ export class Actions {
 		const may = new Set(state.may ?? []), over = state.status === "finished";
 		const you = state.you, bot = !!you && state.holders[you === "first" ? 1 : 0].kind === "bot";
 		const ladder = !!you && !!state.pool?.startsWith("ladder.");
+		if (may.has("hint")) this.hint.hidden = false;
+		this.hint.disabled = !may.has("hint") || state.turn !== you;
 		const key = JSON.stringify([over, buttons.filter((b) => may.has(b)), bot]); // not what changes with each turn
 		if (key !== this.#drawn) {
 			const changed = !!this.#drawn, focused = this.bar.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement).dataset.act;
@@ -181,7 +184,7 @@ export class Actions {
 	#during(may) {
 		return [
 			may.has("resign") && this.#button("resign", "resign"), may.has("draw") && this.#button("draw", "draw"),
-			may.has("takeback") && this.#button("takeback", "takeback"), this.hints, this.#button("flip", "flip"),
+			may.has("takeback") && this.#button("takeback", "takeback"), this.hint, this.#button("flip", "flip"),
 		];
 	}
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Positions of a game and of lines beside it, as the server describes them.
 
-import { spell } from "./list.js";
+import { spell } from "./i18n.js";
 import { written } from "./settings.js";
 
 /** @typedef {import("./types.js").View} View */
@@ -43,9 +43,11 @@ export class Positions {
 		return this.#ask({ moves, touched }).then((a) => a.why, () => "");
 	}
 
-	/** typed is the move that a text names in any notation of the game, "" for none; null without a connection. @param {string[]} moves @param {string} text @returns {Promise<string|null>} */
-	typed(moves, text) {
-		return this.#ask({ moves, typed: text }).then((a) => a.last ?? "", (e) => (e.refused ? "" : null));
+	/** typed is the move that a text names in any notation of the game, "" for none; null without a connection. @param {string[]} moves @param {View} view after them @param {string} text @returns {Promise<string|null>} */
+	async typed(moves, view, text) {
+		const plain = (/** @type {string} */ s) => s.toLowerCase().replace(/[^a-z0-9]/g, "");
+		const wanted = plain(text), named = [...view.moves, ...(view.choices ?? [])].find((m) => plain(m) === wanted || plain(m) === `offer${wanted}`);
+		return named ?? this.#ask({ moves, typed: text }).then((a) => a.last ?? "", (e) => (e.refused ? "" : null));
 	}
 
 	/** names writes the moves of a line that follows some moves. @param {string[]} moves @param {string[]} line @param {import("./types.js").Translate} t */

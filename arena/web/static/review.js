@@ -9,8 +9,8 @@ import { points } from "./draw.js";
 import { fill, h, icon, put, say } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
 import { refusal } from "./hint.js";
-import { number } from "./i18n.js";
-import { spell } from "./list.js";
+import { number, spell } from "./i18n.js";
+import { load } from "./late.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
 
@@ -286,7 +286,7 @@ class Review {
 
 	/** @param {View} view */
 	async #onward(view) {
-		const { onward } = await import("./onward.js");
+		const { onward } = await load("onward");
 		await onward({ socket: this.socket, t: this.t, go: this.go, view, watching: !this.state.you });
 	}
 
@@ -303,7 +303,7 @@ class Review {
 
 	/** #begin lets the player try own mistakes again: nothing that shows the answer stays on the page. @param {import("./retry.js").Task[]} tasks */
 	async #begin(tasks) {
-		const { Retry } = await import("./retry.js");
+		const { Retry } = await load("retry");
 		this.#line = null;
 		const { socket, t, board, positions, names, moves, game } = this;
 		this.#retry = new Retry({ socket, t, board, positions, names, moves, game: game.id, tasks, done: (ply) => this.#ended(ply) });

@@ -5,6 +5,7 @@ import { label, parse, whole } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, put } from "./dom.js";
 import { has, number, refusal } from "./i18n.js";
+import { load } from "./late.js";
 import { learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
@@ -295,7 +296,7 @@ class Start {
 
 	/** #openLadder adds the ladder, where there is one. */
 	async #openLadder() {
-		const { panel } = await import("./ladder.js");
+		const { panel } = await load("ladder");
 		if (this.#panel || this.#closed) return;
 		const made = (this.#panel = panel(this.page));
 		this.#ends.push(() => made.close());

@@ -7,6 +7,7 @@ package static
 import (
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 )
@@ -19,15 +20,25 @@ var Files embed.FS
 // Languages of the page; the first one is the default.
 var Languages = []string{"en", "zh"}
 
-// ReadWords reads the dictionary of a language among some files.
+// Dictionaries are the names of a language's dictionaries: that of a game, and that of all
+// that can be done without until its first move.
+func Dictionaries(lang string) []string { return []string{lang + ".json", lang + ".late.json"} }
+
+// ReadWords reads the dictionaries of a language among some files, the first of which
+// must be there.
 func ReadWords(files fs.FS, lang string) (Words, error) {
-	data, err := fs.ReadFile(files, lang+".json")
-	if err != nil {
-		return Words{}, err
-	}
 	w := Words{Lang: lang}
-	if err := json.Unmarshal(data, &w.Texts); err != nil {
-		return Words{}, fmt.Errorf("%s.json: %w", lang, err)
+	for i, name := range Dictionaries(lang) {
+		data, err := fs.ReadFile(files, name)
+		if i > 0 && errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return Words{}, err
+		}
+		if err := json.Unmarshal(data, &w.Texts); err != nil {
+			return Words{}, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return w, nil
 }

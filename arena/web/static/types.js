@@ -108,6 +108,8 @@
  * @property {Seeking} [seeking] what the person waits for on the ladder, as the gateway said last
  * @property {boolean} idle nobody plays on this page
  * @property {() => Promise<void>} session makes a guest of a visitor who has no session yet
+ * @property {(f: () => void) => void} later calls f when the connection has nothing else to do; never for a visitor who wants to save data
+ * @property {() => boolean} renew loads the page anew if its files have changed; false if that does not help
  */
 
 /** @typedef {{close(): void, idle?: boolean}} Screen */

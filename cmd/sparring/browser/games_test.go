@@ -116,8 +116,10 @@ func (p *tab) move(text string) {
 // plies is an expression: the number of moves in the list.
 const plies = `document.querySelectorAll("[data-ply]").length`
 
+// ply returns that number, once the list is there.
 func (p *tab) ply() int {
 	p.t.Helper()
+	p.await(`document.querySelector("[data-moves]")`)
 	return eval[int](p, plies)
 }
 

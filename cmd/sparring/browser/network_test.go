@@ -308,6 +308,9 @@ func (p *tab) heard(text string) {
 // unavailable is what the page says when something could not be done.
 const unavailable = "The server can't do that right now. Try again in a moment."
 
+// missing is what the page says when a part of it can't be loaded.
+const missing = "This can't be loaded now. Try again once the connection is better."
+
 // notes is an expression: whether the page has shown a note with a text.
 func notes(text string) string {
 	return fmt.Sprintf(`noted({test: (text) => text === %s})`, quote(text))
@@ -329,15 +332,15 @@ func TestLoadedInPieces(t *testing.T) {
 	network := newWire(t, w.at)
 	p := newPerson(t, "commuter", phone, network.at)
 	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
-	for _, missing := range []string{"en.json", "start.js"} {
-		call(p.tab, block, blocked{[]string{"*/" + missing}})
+	for _, piece := range []string{"en.json", "en.late.json", "start.js"} {
+		call(p.tab, block, blocked{[]string{"*/" + piece}})
 		p.open("/")
-		if missing == "start.js" {
-			p.await(`document.querySelector("main").textContent === ` + quote(unavailable))
+		if piece != "en.json" {
+			p.await(`document.querySelector("main").textContent === ` + quote(missing))
 		}
 		p.connected()
 		if p.sees(act("play")) {
-			t.Fatalf("%s is not missed", missing)
+			t.Fatalf("%s is not missed", piece)
 		}
 		network.setCut(true)
 		p.await(state + ` === "lost"`)
@@ -347,17 +350,99 @@ func TestLoadedInPieces(t *testing.T) {
 	}
 }
 
-// TestPartNotLoaded: a button whose part of the page could not be loaded says so.
+// TestPartNotLoaded: a button whose part of the page could not be loaded says so, and does what
+// it is for once that can be loaded.
 func TestPartNotLoaded(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
 	p := newPerson(t, "visitor", phone, w.at)
+	p.before(saving)
+	id := p.play(setup{game: "gomoku", seat: "first"})
 	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
-	p.open("/")
-	p.see(act("settings"))
-	call(p.tab, block, blocked{[]string{"*/preferences.js"}})
+	for _, c := range []struct{ piece, button, opens string }{
+		{"preferences.js", "settings", `dialog[open] select`},
+		{"graph.js", "settings", `dialog[open] select`}, // of the review, which nobody has asked for
+		{"en.late.json", "account", `dialog[open] [data-act="rename"]`},
+		{"moves.js", "list", `.sheet.open`},
+		{"hint.js", "hint", `.board .told`},
+	} {
+		p.open("/game/" + string(id))
+		p.see(mayMove)
+		call(p.tab, block, blocked{[]string{"*/" + c.piece + "*"}})
+		p.tap(act(c.button))
+		if c.piece != "graph.js" {
+			p.await(notes(missing))
+			if p.sees(c.opens) {
+				t.Errorf("%s is not missed", c.piece)
+			}
+		}
+		call(p.tab, block, blocked{[]string{}})
+		p.tapUntil(act(c.button), visible(c.opens))
+	}
+}
+
+// TestLoadedAhead: once the connection has had nothing to do for a while, all of the page works
+// without it that needs no server.
+func TestLoadedAhead(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "commuter", phone, network.at)
+	id := p.play(setup{game: "gomoku", seat: "first"})
+	p.open("/game/" + string(id)) // the page loads nothing but a game
+	p.await(fetches("onward.js")) // the last one
+	p.settledRequests()
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	for _, c := range []struct{ button, opens, close string }{
+		{"settings", `dialog[open] select`, "close"}, {"account", `dialog[open] [data-act="rename"]`, "close"}, {"list", `.sheet.open`, "close-list"},
+	} {
+		p.tap(act(c.button))
+		p.see(c.opens)
+		p.tap(act(c.close))
+	}
+	p.tap(`.brand`)
+	p.see(`[data-choose="amazons"]`)
+	if eval[bool](p.tab, notes(missing)) {
+		t.Error("something is missing")
+	}
+}
+
+// TestUpgradeBeforeALateModule: a page whose files have changed on the server loads no module
+// of the new ones into itself, which need not go with what it has. It is loaded anew, once, and
+// the game goes on.
+func TestUpgradeBeforeALateModule(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newOutdated(t, "player", network.at)
+	p.before(saving)
+	id := p.play(setup{game: "gomoku", seat: "first"})
+	p.open("/game/" + string(id))
+	p.see(mayMove)
+	eval[any](p.tab, `void (window.kept = true)`)
+	p.outdate(network)
+	p.choose("h8") // which needs nothing new
+	p.await(`document.querySelectorAll(".piece").length === 2`)
+	if !eval[bool](p.tab, `window.kept`) {
+		t.Fatal("the page was loaded again for nothing")
+	}
 	p.tap(act("settings"))
-	p.await(notes(unavailable))
+	p.await(`!window.kept`)
+	p.see(mayMove)
+	p.tapUntil(act("settings"), visible(`dialog[open] select`))
+	p.tap(act("close"))
+	if pieces := eval[int](p.tab, `document.querySelectorAll(".piece").length`); pieces != 2 {
+		t.Errorf("%d stones on the board", pieces)
+	}
+
+	// Where servers of two versions answer in turn, loading the page anew does not help.
+	eval[any](p.tab, `void (window.kept = true)`)
+	p.outdate(network)
+	p.tapUntil(act("list"), visible(`.sheet.open`))
+	if !eval[bool](p.tab, `window.kept`) {
+		t.Error("the page was loaded again for the same version")
+	}
 }
 
 // TestSpokenConnection: the loss of the connection is told, and that it is back.
@@ -383,6 +468,7 @@ func TestScreenNotLoaded(t *testing.T) {
 	w := sharedWorld(t)
 	network := newWire(t, w.at)
 	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, network.at).tab}
+	f.bob.before(saving)
 	link := f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
 	if eval[bool](f.bob, fetches("start.js")) {
 		t.Fatal("the start screen is there already")
@@ -392,7 +478,7 @@ func TestScreenNotLoaded(t *testing.T) {
 	f.bob.hear()
 	network.setCut(true)
 	f.bob.tap(`.brand`)
-	f.bob.heard(unavailable)
+	f.bob.heard(missing)
 	f.bob.see(mayMove)
 	if path := f.bob.path(); path != "/game/"+string(f.game) {
 		t.Errorf("the address of the game is %s", path)
