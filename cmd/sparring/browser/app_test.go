@@ -51,9 +51,10 @@ func (p *tab) resize(width, height int64) {
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: p.device.touch})
 }
 
-// wide is an expression: what reaches beyond the right edge.
-const wide = `document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll("body *")]
-	.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + "." + e.className).join(" ") || "the page" : ""`
+// wide is an expression: what reaches beyond the right edge. On a phone innerWidth reaches there,
+// too: the page is made smaller.
+const wide = `document.documentElement.scrollWidth > document.documentElement.clientWidth ? [...document.querySelectorAll("body *")]
+	.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + "." + e.getAttribute("class")).join(" ") || "the page" : ""`
 
 // TestSmallScreens: in play a phone shows everything without scrolling, also on its side, and
 // with buttons that a finger hits; at 320 pixels, and at 200 % of a desktop's text, nothing
@@ -105,22 +106,43 @@ func TestSmallScreens(t *testing.T) {
 func TestLargeText(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
-	p := newPerson(t, "reader", phone, w.at)
-	call(p.tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: 24, Fixed: 20}})
+	for _, size := range []int64{24, 32} {
+		largeText(t, newPerson(t, fmt.Sprintf("reader of %d pixels", size), phone, w.at), size)
+	}
+}
+
+func largeText(t *testing.T, p *person, size int64) {
+	t.Helper()
+	call(p.tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
 	look := func(screen string) {
 		t.Helper()
-		if got := eval[string](p.tab, `getComputedStyle(document.querySelector("main")).fontSize`); got != "24px" {
-			t.Errorf("%s: text of %s, want 24px", screen, got)
+		screen = fmt.Sprintf("%s with text of %d pixels", screen, size)
+		if got := eval[string](p.tab, `getComputedStyle(document.querySelector("main")).fontSize`); got != fmt.Sprintf("%dpx", size) {
+			t.Errorf("%s: it has %s", screen, got)
+		}
+		if got := eval[float64](p.tab, `document.querySelector(".skip").getBoundingClientRect().bottom`); got > 0 {
+			t.Errorf("%s: what skips the head of the page reaches %v pixels into it", screen, got)
 		}
 		if got := eval[string](p.tab, wide); got != "" {
 			t.Errorf("%s: beyond the edge: %s", screen, got)
 		}
-		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button")].filter(e => e.checkVisibility()).map(e => {
+		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button, .board-bar button")].filter(e => e.checkVisibility()).map(e => {
 			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
 			while (texts.nextNode()) { range.selectNodeContents(texts.currentNode); if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) return texts.currentNode.data; }
 			return ""; }).filter(text => text).join()`
 		if got := eval[string](p.tab, split); got != "" {
 			t.Errorf("%s: split into lines: %s", screen, got)
+		}
+		const splitWords = `[...document.querySelectorAll("h1, h2, .lines a")].filter(e => e.checkVisibility({visibilityProperty: true})).flatMap(e => {
+			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange(), found = [];
+			while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/\w+/g)) {
+				range.setStart(texts.currentNode, word.index);
+				range.setEnd(texts.currentNode, word.index + word[0].length);
+				if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) found.push(word[0]);
+			}
+			return found; }).join()`
+		if got := eval[string](p.tab, splitWords); got != "" {
+			t.Errorf("%s: split words: %s", screen, got)
 		}
 	}
 	p.open("/")
@@ -128,10 +150,26 @@ func TestLargeText(t *testing.T) {
 	look("start")
 	p.begin("xiangqi")
 	look("game")
+	p.open("/")
+	p.see(`[data-mine] a`)
+	look("start with a game")
+	p.tap(act("settings"))
+	p.see(`dialog[open]`)
+	look("settings")
+	p.tap(act("close"))
+	p.tapUntil(`[data-mine] a`, inGame)
 	p.tap(act("resign"))
 	p.tap(act("yes-resign"))
 	p.see(act("rematch"))
 	look("end")
+	p.begin("gomoku")
+	look("game with a button to confirm")
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.open("/games")
+	look("games")
+	p.open("/ladder")
+	look("ladder")
 }
 
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
