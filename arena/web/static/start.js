@@ -6,7 +6,7 @@ import { note } from "./dialog.js";
 import { fill, h, put } from "./dom.js";
 import { has, number, refusal } from "./i18n.js";
 import { load } from "./late.js";
-import { learn, nameIn } from "./players.js";
+import { freshly, learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -62,6 +62,7 @@ class Start {
 		this.wait = h("p.muted", { role: "status", "data-busy": "", hidden: true });
 		this.button = h("button.main", { type: "submit", "data-act": "play" });
 		this.friend = h("button", { type: "button", "data-act": "invite", onclick: () => this.#invite() }, t("start.friend"));
+		this.begin = h("div.row", null, this.button, this.friend);
 		this.more = h("div.fields");
 		this.clock = h("div");
 		this.mine = h("section", { hidden: true, "aria-labelledby": "mine" });
@@ -75,7 +76,7 @@ class Start {
 				h("fieldset", null, h("legend.sr", null, t("start.game")), h("div.games", null, Object.keys(games).map((g) => this.#card(/** @type {GameName} */ (g))))),
 				this.news,
 				h("div.card.setup", null, this.level, this.clock, this.wait,
-					h("div.row", null, this.button, this.friend),
+					this.begin,
 					h("details", { data: { more: "" } }, h("summary", null, t("start.more")), this.more))),
 			h("div.aside", null, this.ladder, this.mine, this.watch),
 			h("footer.foot.small", null, this.rules),
@@ -123,7 +124,9 @@ class Start {
 		this.#lobby = lobby;
 		learn(lobby.opponents);
 		this.#ready();
+		const { offsetTop } = this.button;
 		this.#draw();
+		if (this.button.offsetTop !== offsetTop) freshly(this.begin); // they have moved, maybe under a finger
 	}
 
 	/** #part draws a part of the screen if what it shows has changed. The focus stays on its field or link. @param {string} name @param {any} from @param {() => void} draw */

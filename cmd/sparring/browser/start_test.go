@@ -2,6 +2,7 @@ package browser
 
 import (
 	"flag"
+	"fmt"
 	"testing"
 
 	"sparring/game"
@@ -53,5 +54,36 @@ func TestFirstGame(t *testing.T) {
 				t.Errorf("the players are %+v", e.Holders)
 			}
 		})
+	}
+}
+
+// TestPlayMoves: a tap that was on its way to a button of the start screen does nothing where what
+// the lobby says has moved another one under the finger.
+func TestPlayMoves(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "visitor", phone, network.at)
+	p.before(`{
+		const parse = JSON.parse;
+		JSON.parse = (text) => { const m = parse(text); if (m?.t === "lobby" && window.crowded) for (const o of m.opponents) o.busy = true; return m; };
+	}`)
+	p.open("/")
+	p.see(`.about [data-elo]`)
+	eval[any](p.tab, `{
+		window.missed = [];
+		const row = document.querySelector('[data-act="invite"]').parentElement, top = () => row.getBoundingClientRect().top;
+		let at = top();
+		new MutationObserver(() => { if (top() !== at) missed.push(row.matches(".fresh")); at = top(); }).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true });
+	}`)
+	for _, crowded := range []bool{true, false} {
+		network.setCut(true)
+		p.await(state + ` === "lost"`)
+		eval[any](p.tab, fmt.Sprintf(`void (window.crowded = %v)`, crowded))
+		network.setCut(false)
+		p.await(fmt.Sprintf(`document.querySelector("[data-busy]").hidden === %v`, !crowded))
+	}
+	if moved := eval[[]bool](p.tab, `missed`); len(moved) != 2 || !moved[0] || !moved[1] {
+		t.Errorf("whether they took no tap, each time they had moved: %v", moved)
 	}
 }
