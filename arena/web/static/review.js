@@ -304,6 +304,7 @@ class Review {
 	/** #begin lets the player try own mistakes again: nothing that shows the answer stays on the page. @param {import("./retry.js").Task[]} tasks */
 	async #begin(tasks) {
 		const { Retry } = await load("retry");
+		if (this.#retry || !this.element.isConnected) return; // tapped again meanwhile, or the review is closed
 		this.#line = null;
 		const { socket, t, board, positions, names, moves, game } = this;
 		this.#retry = new Retry({ socket, t, board, positions, names, moves, game: game.id, tasks, done: (ply) => this.#ended(ply) });
