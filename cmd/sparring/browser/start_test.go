@@ -87,3 +87,14 @@ func TestPlayMoves(t *testing.T) {
 		t.Errorf("whether they took no tap, each time they had moved: %v", moved)
 	}
 }
+
+// TestPictures: the picture of Xiangqi has the character of the board's font: a device need not
+// have a Chinese one.
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "visitor", phone, w.at)
+	p.open("/")
+	p.see(`[data-choose="xiangqi"] svg text`)
+	p.await(`[...document.fonts].some(f => f.family.includes("Sparring Xiangqi") && f.status === "loaded")`)
+}
