@@ -101,9 +101,9 @@ export class Sheet {
 		this.#heard.add(known);
 		const holder = state?.holders.find((x) => x.player === from), name = holder ? nameOf(holder) : from;
 		const later = [.../** @type {NodeListOf<HTMLElement>} */ (this.said.querySelectorAll("li"))].find((e) => Number(e.dataset.said) > said);
-		this.said.insertBefore(h("li", { data: { said: String(said) } }, h("b", null, name), text), later ?? null);
+		this.said.insertBefore(h("li", { data: { said: String(said) } }, h("b", null, h("bdi", null, name)), h("bdi", null, text)), later ?? null);
 		this.said.scrollTop = this.said.scrollHeight;
 		this.talk.hidden = false;
-		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`${name}: ${text}`);
+		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`\u2068${name}\u2069: ${text}`);
 	}
 }

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -349,18 +350,55 @@ func TestChoiceWithoutConnection(t *testing.T) {
 	f.ann.see(mayMove)
 }
 
+// rename gives somebody who comes for the first time a name.
+func (p *tab) rename(name string) {
+	p.t.Helper()
+	p.open("/")
+	eval[any](p, `void (async () => {
+		await fetch("/api/session", {method: "POST"});
+		await fetch("/api/name", {method: "POST", body: JSON.stringify({name: `+quote(name)+`})});
+		window.named = true;
+	})()`)
+	p.await(`window.named`)
+}
+
+// TestNameFromTheRight: what somebody says whose name is written from right to left stands beside
+// the name, in its own order.
+func TestNameFromTheRight(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	f.bob.rename("משה")
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	f.bob.see(`input[name="chat"]`)
+	f.bob.set(`input[name="chat"]`, "5 minutes?")
+	f.bob.tap(act("chat"))
+	f.ann.await(`noted(/5 minutes/)`)
+	for _, c := range []struct {
+		p  *tab
+		of string // what has the name and the text
+	}{{f.bob, ".chat li"}, {f.ann, ".note"}} {
+		got := eval[string](c.p, `(() => {
+			const texts = document.createTreeWalker(document.querySelector(`+quote(c.of)+`), NodeFilter.SHOW_TEXT), range = document.createRange(), places = [];
+			while (texts.nextNode()) [...texts.currentNode.data].forEach((letter, i) => {
+				range.setStart(texts.currentNode, i);
+				range.setEnd(texts.currentNode, i + 1);
+				if (/[\p{L}\d]/u.test(letter)) places.push([range.getBoundingClientRect().left, letter]);
+			});
+			return places.sort((a, b) => a[0] - b[0]).map((x) => x[1]).join("");
+		})()`)
+		if want := "השמ5minutes"; got != want {
+			t.Errorf("%s reads %q from left to right, want %q", c.p.name, got, want)
+		}
+	}
+}
+
 // TestLongName: what somebody with a long name offers can be read on a phone.
 func TestLongName(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
 	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", phone, w.at).tab}
-	f.bob.open("/")
-	eval[any](f.bob, `void (async () => {
-		await fetch("/api/session", {method: "POST"});
-		await fetch("/api/name", {method: "POST", body: JSON.stringify({name: "W".repeat(24)})});
-		window.named = true;
-	})()`)
-	f.bob.await(`window.named`)
+	f.bob.rename(strings.Repeat("W", 24))
 	f.invite(setup{game: "gomoku"})
 	f.play(f.ann, "h8")
 	f.play(f.bob, "h9")
