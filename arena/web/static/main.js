@@ -115,8 +115,8 @@ async function turnTo(path, arrive) {
 		open = await route[1](/** @type {RegExpExecArray} */ (route[0].exec(path)));
 	} catch {
 		if (visit !== visits || renew()) return;
-		note(t("error.missing"));
-		if (!screen) retry();
+		if (screen) note(t("error.missing"));
+		else retry();
 		return false;
 	}
 	if (visit !== visits) return;
@@ -140,9 +140,19 @@ async function turnTo(path, arrive) {
 	return true;
 }
 
-/** retry says that there is nothing to show, unless the server has written it, and loads the page anew once a lost connection is back. */
+let retrying = false;
+
+/** retry says that there is nothing to show, unless the server has written it, and tries again. A browser may remember what it could not load: once a lost connection is back, the page is loaded anew. */
 function retry() {
-	if (!main.querySelector("article")) fill(main, h("p", null, t("error.missing")));
+	const visit = visits;
+	setTimeout(() => !screen && visit === visits && void show(), again);
+	if (retrying) return;
+	retrying = true;
+	if (main.querySelector("article")) note(t("error.missing"));
+	else {
+		fill(main, h("p", null, t("error.missing")));
+		say(t("error.missing"));
+	}
 	let gone = socket.state === "lost";
 	socket.on("status", (state) => {
 		if (gone && state === "connected" && !screen) location.reload();
