@@ -225,7 +225,7 @@ func (g *Game) draw(seat game.Seat, req protocol.ActRequest, now time.Time) (*pr
 		return nil, *g.refuse(now, protocol.NotOffered, "no draw is offered")
 	case req.Step == protocol.StepOffer && open != nil && !theirs:
 		return nil, *g.refuse(now, protocol.NotOffered, "your offer is already open")
-	case req.Step == protocol.StepOffer && g.drawPly[seat] == len(g.snap.Moves)+1:
+	case req.Step == protocol.StepOffer && !theirs && g.drawPly[seat] == len(g.snap.Moves)+1:
 		return nil, *g.refuse(now, protocol.RateLimited, "only one draw offer per move")
 	case req.Step == protocol.StepDecline:
 		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own

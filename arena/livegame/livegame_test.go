@@ -271,6 +271,14 @@ func TestDraws(t *testing.T) {
 	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted) // offering back is accepting
 	tb.want(game.Draw, protocol.ReasonAgreement)
 	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Over)
+
+	// So it is for a seat that has made its own offer at this ply, which was declined.
+	tb = open(t, terms(t, "60", true), DefaultPolicy())
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted)
+	tb.code(tb.act(game.Second, protocol.ActDraw, declined), protocol.Accepted)
+	tb.code(tb.act(game.Second, protocol.ActDraw, offer), protocol.Accepted)
+	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted)
+	tb.want(game.Draw, protocol.ReasonAgreement)
 }
 
 // A fallen flag decides the game before anything else that its players ask for after it:
