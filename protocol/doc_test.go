@@ -85,16 +85,16 @@ func TestPageIsComplete(t *testing.T) {
 // The keys on the page are those of the rules, in the table and in the examples.
 func TestPageKeys(t *testing.T) {
 	page := readPage(t)
-	for _, c := range []struct{ rules, move string }{
+	for _, c := range []struct{ rules, moves string }{
 		{"xiangqi/simple", ""}, {"xiangqi/simple", "h2e2"},
-		{"gomoku/freestyle-15", "h8"},
+		{"gomoku/freestyle-15", "h8"}, {"gomoku/freestyle-15+swap2", ""}, {"gomoku/renju-15+rif", "h8 h9 h10 swap i8 offer:h7"},
 		{"amazons/10x10", ""}, {"amazons/10x10", "d1d7/b7"},
 	} {
-		moves, where := []string{c.move}, "after "+c.move
-		if c.move == "" {
-			moves, where = nil, "start"
+		where := "after " + c.moves
+		if c.moves == "" {
+			where = "start"
 		}
-		if row := fmt.Sprintf("| %s | %s | `%s` |", c.rules, where, keyAfter(t, c.rules, moves)); !strings.Contains(page, row) {
+		if row := fmt.Sprintf("| %s | %s | `%s` |", c.rules, where, keyAfter(t, c.rules, strings.Fields(c.moves))); !strings.Contains(page, row) {
 			t.Errorf("the page lacks %s", row)
 		}
 	}

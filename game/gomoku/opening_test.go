@@ -2,6 +2,8 @@ package gomoku
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -64,6 +66,24 @@ func TestOpeningProcedures(t *testing.T) {
 		}
 		if p.Turn().String() != tt.turn || p.Seat(Black).String() != tt.black {
 			t.Errorf("%s: turn of %s and Black with %s, want %s and %s", tt.clause, p.Turn(), p.Seat(Black), tt.turn, tt.black)
+		}
+	}
+}
+
+// The rules' page lists the steps of every procedure: a program of another make needs their
+// numbers for the keys.
+func TestPageListsSteps(t *testing.T) {
+	page, err := os.ReadFile("../../docs/rules-gomoku.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range procedures {
+		row := []string{fmt.Sprintf("\n%-10s", p.name)}
+		for _, s := range p.steps(2) {
+			row = append(row, s.name)
+		}
+		if row := strings.Join(row, " ") + "\n"; !strings.Contains(string(page), row) {
+			t.Errorf("the page lacks %q", row)
 		}
 	}
 }
