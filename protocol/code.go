@@ -26,7 +26,7 @@ const (
 	TooLarge    Code = "too-large"     // exceeds the size or nesting in Limits: fix the program
 	BadVersion  Code = "bad-version"   // a protocol version that the receiver does not support: upgrade one side
 	BadReply    Code = "bad-reply"     // the reply subject is not an inbox; only logged, since it can't be answered safely
-	Denied      Code = "denied"        // the seat, challenge or id belongs to another player
+	Denied      Code = "denied"        // the seat, challenge or id belongs to another player, or the instance to another process
 	NoGame      Code = "no-game"       // no running game has this id: forget it
 	UnknownGame Code = "unknown-game"  // the platform lacks this game or rule set, or the rules refuse the start position: choose another
 	UnknownVerb Code = "unknown-verb"  // there is no such verb or action: fix the program
