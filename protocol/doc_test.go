@@ -60,11 +60,11 @@ func TestPageExamples(t *testing.T) {
 	}
 }
 
-// The page mentions every code, subject and reason to decline.
+// The page mentions every code, subject, reason to decline and kind of notice.
 func TestPageIsComplete(t *testing.T) {
 	page := readPage(t)
 	doc, _ := readDocument(t)
-	for _, schema := range []string{"Code", "DeclineReason"} {
+	for _, schema := range []string{"Code", "DeclineReason", "NoticeKind"} {
 		words, _ := doc.Components.Schemas[schema]["enum"].([]any)
 		if len(words) == 0 {
 			t.Errorf("%s has no words", schema)
