@@ -47,10 +47,12 @@ type Arena struct {
 	reserved reservations
 	pools    starved[protocol.Pool]     // whose queues did not answer
 	silent   starved[protocol.PlayerID] // who did not answer offers by name
-	reach    *reach
-	space    spaceLevels
-	unkept   atomic.Int64 // games that go on without their logs
-	returned atomic.Int64 // challenges that wait in the queue for their next attempt
+	// What was logged lately about answers to offers.
+	complaints starved[complaint]
+	reach      *reach
+	space      spaceLevels
+	unkept     atomic.Int64 // games that go on without their logs
+	returned   atomic.Int64 // challenges that wait in the queue for their next attempt
 
 	mu       sync.Mutex
 	ran      bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -138,7 +139,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 		case err != nil:
 			a.metrics.offers.WithLabelValues("none").Inc()
 			if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-				a.log.Warn().Err(err).Str("game", string(ch.Game)).Msg("malformed answer to an offer")
+				a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
 			}
 			if w.Player != "" || ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) {
 				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
@@ -146,8 +147,9 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			a.unanswered(pool, player) // ask somebody else at once
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
-			a.log.Warn().Str("game", string(ch.Game)).Str("pool", string(pool)).Str("player", string(ans.Player)).
-				Msg("offer accepted by an unknown instance of this player")
+			a.complain(pool, "offer accepted by an unknown instance of this player", func(line *zerolog.Event) {
+				line.Str("game", string(ch.Game)).Str("player", string(ans.Player))
+			})
 		case ans.Answer == protocol.Accept && offer.Opponent != nil && ans.Player == offer.Opponent.Player:
 			a.metrics.offers.WithLabelValues("self").Inc() // the instance releases the slot when its hold expires
 		case ans.Answer == protocol.Accept && w.Player == "" && !a.presence.present(ans.Player, ans.Instance, time.Now()):

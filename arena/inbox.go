@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/protocol"
@@ -145,13 +146,16 @@ func (q seatOffered) serve(r *referee) {
 		if r.a.presence.leaving(player, q.ans.Instance) || r.a.presence.staysSilent(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
 			// It would lose the seat again at once, and so keep it from other instances, and
 			// the game from its end.
-			r.log.Warn().Stringer("seat", q.seat).Str("player", string(player)).Str("instance", string(q.ans.Instance)).
-				Msg("vacant seat accepted by an instance without heartbeats")
+			r.a.complain(protocol.OwnPool(player), "vacant seat accepted by an instance without heartbeats", func(line *zerolog.Event) {
+				line.Str("game", string(r.id)).Stringer("seat", q.seat).Str("player", string(player)).Str("instance", string(q.ans.Instance))
+			})
 			return
 		}
 		r.seat(q.seat, q.epoch, q.ans.Instance)
 	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
-		r.log.Warn().Err(q.err).Stringer("seat", q.seat).Msg("seat not offered")
+		r.a.complain(protocol.OwnPool(player), "seat not offered", func(line *zerolog.Event) {
+			line.Err(q.err).Str("game", string(r.id)).Stringer("seat", q.seat)
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -66,6 +67,56 @@ func TestStrangerAcceptsForAnother(t *testing.T) {
 			t.Errorf("the game is against %+v", other)
 		}
 	})
+}
+
+// Who answers every offer wrongly does not fill the log with it.
+func TestWrongAnswersAreLoggedOnce(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "eve")
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(lines))
+	a.start()
+	const pool = "amazons.bullet"
+	ann, eve := join(t, srv, "ann", "a1"), join(t, srv, "eve", "e1")
+	offers := make(chan struct{}, 100)
+	var n atomic.Int64
+	if _, err := eve.nc.QueueSubscribe(a.server.Subjects().Offer(pool), protocol.BotsQueue, func(msg *nats.Msg) {
+		var o protocol.Offer
+		if err := json.Unmarshal(msg.Data, &o); err != nil {
+			t.Error(err)
+		}
+		data := []byte("yes")
+		if n.Add(1)%2 == 0 {
+			data, _ = json.Marshal(protocol.OfferAnswer{Header: o.Header, Answer: protocol.Accept, Player: "eve", Instance: "e1", Secret: "guess"})
+		}
+		if err := msg.Respond(data); err != nil {
+			t.Error(err)
+		}
+		select {
+		case offers <- struct{}{}:
+		default:
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := eve.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "60"), Pool: pool, ExpireMS: patience.Milliseconds()}); err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		select {
+		case <-offers:
+		case <-time.After(patience):
+			t.Fatal("no more offers")
+		}
+	}
+	for _, fault := range []string{"malformed answer to an offer", "offer accepted by an unknown instance of this player"} {
+		if got := lines.count(map[string]any{"message": fault}); got != 1 {
+			t.Errorf("%q was logged %d times", fault, got)
+		}
+	}
 }
 
 // Subscriptions that never answer, or never take, cost a challenge an offer or two:
