@@ -46,7 +46,7 @@ func TestOperatingPage(t *testing.T) {
 			if text == "permissions violation" { // the NATS client's own
 				continue
 			}
-			if !strings.Contains(code, `Msg("`+text) && !strings.Contains(code, `warn("`+text) {
+			if logged := regexp.MustCompile(`(Msg\(|warn\(|complain\([^"\n]*)"` + regexp.QuoteMeta(text)); !logged.MatchString(code) {
 				t.Errorf("no code logs %q", text)
 			}
 		}
