@@ -114,21 +114,6 @@ func (r *referee) try(q request) {
 	}
 }
 
-// givenBack is why a seat is vacant whose holder has left.
-const givenBack = "given back"
-
-// seatGivenBack is an instance that leaves a player's seat.
-type seatGivenBack struct {
-	player   protocol.PlayerID
-	instance protocol.InstanceID
-}
-
-func (q seatGivenBack) serve(r *referee) {
-	if seat, ok := r.game.SeatOf(q.player); ok && !r.game.Keeps(seat) {
-		r.vacate(seat, q.instance, givenBack, time.Now())
-	}
-}
-
 // seatOffered is the answer to the offer of a vacant seat.
 type seatOffered struct {
 	seat  game.Seat

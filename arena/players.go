@@ -41,20 +41,6 @@ func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer
 	return protocol.AliveAnswer{Held: a.index.heldBy(from.Player, m.Instance)}
 }
 
-// leave only answers. Every arena acts on the leave in left.
-func (a *Arena) leave(protocol.From, protocol.Leave) protocol.Answer { return protocol.Answer{} }
-
-// left vacates the seats that an instance gives back.
-func (a *Arena) left(from protocol.From, m protocol.Leave) {
-	a.presence.leave(from, m)
-	for _, r := range a.refereed() {
-		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
-			continue
-		}
-		r.try(seatGivenBack{from.Player, m.Instance}) // otherwise the next check of the seats finds it
-	}
-}
-
 // served reports whether a game has a referee in some arena, will have one soon,
 // or has one that still answers after the end, and whether the player has a seat.
 func (a *Arena) served(g protocol.GameID, p protocol.PlayerID) (refereed, seated bool) {

@@ -33,6 +33,7 @@ type instance struct {
 	games   []protocol.GameID // that it reports as played
 	gave    []protocol.GameID // whose seats it has given back
 	left    bool              // it gives back all seats and gets no new ones
+	leaves  []string          // ids of the requests that gave them back
 	silent  bool              // it has lost a seat for want of heartbeats, and sent none since
 	// replaced is the process that acted as the instance before this one, and turnedAway the
 	// secret of one that came later and had to make way; see listens.
@@ -176,33 +177,6 @@ func (p *presence) alive(from protocol.From, m protocol.Alive) {
 		others := m.Together() - m.Free // that the player does not take
 		in.pool = freeSlots{in.free.all + others, in.free.bots + others}
 	}
-}
-
-// leave notes which seats an instance gives back: those of the games that it
-// names, or all.
-func (p *presence) leave(from protocol.From, m protocol.Leave) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	in := p.of(from.Player, m.Instance, from.Arrived)
-	switch {
-	case in == nil:
-	case len(m.Games) == 0:
-		in.left = true
-	default:
-		in.gave = append(in.gave, m.Games...)
-		in.gave = in.gave[max(0, len(in.gave)-maxGave):]
-	}
-}
-
-// maxGave bounds what is remembered of one instance.
-const maxGave = 256
-
-// leaving reports whether an instance has given back all seats.
-func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	in := p.players[player][id]
-	return in != nil && in.left
 }
 
 // lostSeat notes that an instance has lost a seat because no heartbeats came.

@@ -223,9 +223,10 @@ func (c *Client) Alive(ctx context.Context, m Alive) (AliveAnswer, error) {
 	return ask(ctx, c, c.subjects.Play(c.player, VerbAlive), m.ID, m, func(a *AliveAnswer) *Answer { return &a.Answer })
 }
 
-// Leave gives back the seats in the games, or all seats without games.
+// Leave gives back the seats in the games, or all seats without games. Refused as Denied,
+// it means what it means for Alive: they are another process's.
 func (c *Client) Leave(ctx context.Context, games ...GameID) (Answer, error) {
-	m := Leave{Header: newHeader(), Instance: c.instance, Games: games}
+	m := Leave{Header: newHeader(), Instance: c.instance, Games: games, Secret: c.secret}
 	return ask(ctx, c, c.subjects.Play(c.player, VerbLeave), m.ID, m, func(a *Answer) *Answer { return a })
 }
 

@@ -294,7 +294,7 @@ func (m *Alive) Check() error {
 
 // Check implements Checker.
 func (m *Leave) Check() error {
-	return first(m.Header.Check(), instance(m.Instance), ids("games", m.Games))
+	return first(m.Header.Check(), instance(m.Instance), ids("games", m.Games), text("secret", m.Secret, maxDisplay))
 }
 
 // Check implements Checker.

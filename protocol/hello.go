@@ -259,4 +259,6 @@ type Leave struct {
 	Header
 	Instance InstanceID `json:"instance"`
 	Games    []GameID   `json:"games,omitempty"` // empty means all
+	// Secret is that of the hello, as in Alive.
+	Secret string `json:"secret,omitempty"`
 }

@@ -96,14 +96,18 @@ func TestVerbs(t *testing.T) {
 		}
 	}}))
 	begun, ready := make(chan struct{}, 100), make(chan struct{})
+	secrets := make(chan string, 100)
 	w.serve(s.ServeVerbs(protocol.Verbs{
 		Hello: func(f protocol.From, m protocol.Hello) protocol.HelloAnswer {
+			secrets <- m.Secret
 			return protocol.HelloAnswer{HeartbeatMS: 500, Limits: protocol.DefaultLimits, Held: []protocol.GameID{protocol.GameID(f.Player)}}
 		},
-		Alive: func(protocol.From, protocol.Alive) protocol.AliveAnswer {
+		Alive: func(_ protocol.From, m protocol.Alive) protocol.AliveAnswer {
+			secrets <- m.Secret
 			return protocol.AliveAnswer{Answer: protocol.Answer{Error: protocol.Refuse(protocol.UnknownPeer, "say hello first")}}
 		},
-		Leave: func(protocol.From, protocol.Leave) protocol.Answer {
+		Leave: func(_ protocol.From, m protocol.Leave) protocol.Answer {
+			secrets <- m.Secret
 			return protocol.Answer{Code: protocol.Duplicate}
 		},
 		Challenge: func(protocol.From, protocol.ChallengeRequest) protocol.ChallengeAnswer {
@@ -140,6 +144,12 @@ func TestVerbs(t *testing.T) {
 	close(ready)
 	if c := <-challenged; c.Game != "g7" || c.Code != protocol.Accepted {
 		t.Errorf("challenge: %+v", c)
+	}
+	first := <-secrets
+	for range 2 {
+		if secret := <-secrets; secret == "" || secret != first {
+			t.Errorf("one of hello, heartbeat and leave has the secret %q, another one %q", first, secret)
+		}
 	}
 	gametest.Eventually(t, "the heartbeat is observed", func() bool { return heard.Load() > 0 })
 	if a := w.ask(w.connect(w.Player("bob")), w.subjects.Play("bob", "dance"), []byte(`{"v":1,"id":"x"}`)); a.Code != protocol.UnknownVerb || a.ID != "x" {

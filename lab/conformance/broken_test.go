@@ -538,6 +538,15 @@ func TestBrokenPlatforms(t *testing.T) {
 			st.Holders[game.Second].Epoch = 1
 			send(st)
 		}), want: "in epoch 1"},
+		"leave-twice": {hooks: func(p *scripted.Platform) scripted.Hooks {
+			return scripted.Hooks{Leave: func(from protocol.From, m protocol.Leave, _ *protocol.Answer) {
+				for _, g := range p.Games() { // each time, by whichever process
+					if seat, ok := g.SeatOf(from.Player); ok && g.Holders[seat].Instance == m.Instance {
+						p.Vacate(g, seat)
+					}
+				}
+			}}
+		}, want: "given back again"},
 		"lost-end": {hooks: func(p *scripted.Platform) scripted.Hooks {
 			return scripted.Hooks{Hello: func(_ protocol.From, _ protocol.Hello, ans *protocol.HelloAnswer) {
 				ans.Held = nil

@@ -36,6 +36,7 @@ var platformScenarios = []scenario[*platformRig]{
 	{"resync", "send the state of a game again after a hello", "Hello and heartbeats", nil, platformResync},
 	{"silence", "give the seat of an instance whose heartbeats stop to another one", "Epochs and handover", nil, platformSilence},
 	{"leave", "give a seat that is given back to another instance", "Epochs and handover", nil, platformLeave},
+	{"leave-twice", "not give back a seat for a leave that came before, or comes from another process", "Epochs and handover", nil, platformLeaveTwice},
 	{"lost-end", "not list a game as held that ended while its player was away", "Hello and heartbeats; finished games left open (lichess-bot #1223)", nil, platformLostEnd},
 	{"half-open", "give the seat of an instance behind a dead connection to another one", "Epochs and handover", nil, platformHalfOpen},
 	{"slow-network", "referee a game of players with 50 to 150 ms each way", "Clocks and receipts", nil, platformSlowNetwork},

@@ -117,6 +117,44 @@ func platformLeave(ctx context.Context, r *platformRig) (string, error) {
 	})
 }
 
+// platformLeaveTwice gives a seat back, takes it again, and then sends the same request once
+// more, and one of another process with the same instance id.
+func platformLeaveTwice(ctx context.Context, r *platformRig) (string, error) {
+	m, err := r.meetAt(ctx, 2, r.terms)
+	if err != nil {
+		return "", err
+	}
+	epoch := m.state(m.ann).Holders[game.Second].Epoch
+	leave := func(id, more string) (code protocol.Code, err error) {
+		ans, _, err := r.raw(ctx, m.bob, protocol.VerbLeave, fmt.Appendf(nil, `{"v":1,"id":%q,"instance":%q,"games":[%q]%s}`, id, m.bob.Instance(), m.id, more))
+		return ans.Code, err
+	}
+	if code, err := leave("l1", ""); err != nil || code != protocol.Accepted {
+		return "", broken("giving the seat back: %s, %v", code, err)
+	}
+	st, err := m.ann.Until(ctx, m.id, "the seat to be taken again", func(st protocol.State) bool {
+		h := st.Holders[game.Second]
+		return h.Instance == m.bob.Instance() && h.Epoch > epoch
+	})
+	if err != nil {
+		return "", broken("%v", err)
+	}
+	epoch = st.Holders[game.Second].Epoch
+	if _, err := leave("l1", ""); err != nil {
+		return "", broken("giving the seat back a second time: %v", err)
+	}
+	if code, err := leave("l2", `,"secret":"guess"`); err != nil || code != protocol.Denied {
+		return "", broken("giving back the seat of another process: %s, %v", code, err)
+	}
+	if err := m.playTo(ctx, 4); err != nil {
+		return "", err
+	}
+	if now := m.state(m.ann).Holders[game.Second].Epoch; now != epoch {
+		return "", broken("the seat was given back again: it is in epoch %d, and was in %d", now, epoch)
+	}
+	return fmt.Sprintf("taken again in epoch %d, and kept", epoch), nil
+}
+
 func platformLostEnd(ctx context.Context, r *platformRig) (string, error) {
 	b, proxy, err := r.joinProxied(ctx, bob)
 	if err != nil {

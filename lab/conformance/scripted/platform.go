@@ -97,6 +97,7 @@ type Peer struct {
 	LongGap  time.Duration  // longest time between two signs of life
 	Alive    protocol.Alive // the last heartbeat
 	LastBeat time.Time
+	left     string // id of the last request that gave seats back
 }
 
 // NewPlatform starts a platform on a connection, which the caller closes after Close.
@@ -259,9 +260,18 @@ func (p *Platform) alive(from protocol.From, m protocol.Alive) protocol.AliveAns
 func (p *Platform) leave(from protocol.From, m protocol.Leave) (ans protocol.Answer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, g := range p.games {
-		if len(m.Games) == 0 || slices.Contains(m.Games, id) {
-			p.vacate(g, from.Player, m.Instance)
+	q := p.peers[peerID{from.Player, m.Instance}]
+	switch {
+	case q != nil && q.Hello.Secret != "" && m.Secret != "" && m.Secret != q.Hello.Secret:
+		ans.Error = protocol.Refuse(protocol.Denied, "another process acts as this instance")
+	case q == nil || q.left != m.ID:
+		for id, g := range p.games {
+			if len(m.Games) == 0 || slices.Contains(m.Games, id) {
+				p.vacate(g, from.Player, m.Instance)
+			}
+		}
+		if q != nil {
+			q.left = m.ID
 		}
 	}
 	if h := p.hooks.Leave; h != nil {

@@ -1,0 +1,89 @@
+package arena
+
+import (
+	"slices"
+	"time"
+
+	"sparring/protocol"
+)
+
+// maxGave bounds what is remembered of the seats that one instance has given back.
+const maxGave = 256
+
+// leave only answers. Every arena acts on the leave in left.
+func (a *Arena) leave(from protocol.From, m protocol.Leave) protocol.Answer {
+	if a.presence.otherProcess(from.Player, m) {
+		return refusal(protocol.Denied, otherProcess)
+	}
+	return protocol.Answer{}
+}
+
+// left vacates the seats that an instance gives back.
+func (a *Arena) left(from protocol.From, m protocol.Leave) {
+	if !a.presence.leave(from, m) {
+		return
+	}
+	for _, r := range a.refereed() {
+		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
+			continue
+		}
+		r.try(seatGivenBack{from.Player, m.Instance}) // otherwise the next check of the seats finds it
+	}
+}
+
+// leave notes which seats an instance gives back: those of the games that it names, or
+// all. It reports whether the request counts: it has not come before, since the instance
+// may have taken a seat again meanwhile, and comes from the process that acts as the
+// instance. That of one that was replaced counts no more: its place has been taken.
+func (p *presence) leave(from protocol.From, m protocol.Leave) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[from.Player][m.Instance]; in != nil && (in.otherProcess(m.Secret) || slices.Contains(in.leaves, m.ID)) {
+		return false
+	}
+	in := p.of(from.Player, m.Instance, from.Arrived)
+	if in == nil {
+		return false
+	}
+	in.leaves = lastGiven(append(in.leaves, m.ID))
+	if len(m.Games) == 0 {
+		in.left = true
+	} else {
+		in.gave = lastGiven(append(in.gave, m.Games...))
+	}
+	return true
+}
+
+// otherProcess reports whether a leave comes from another process than the one that acts
+// as the instance.
+func (p *presence) otherProcess(player protocol.PlayerID, m protocol.Leave) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][m.Instance]
+	return in != nil && in.otherProcess(m.Secret)
+}
+
+func lastGiven[T any](all []T) []T { return all[max(0, len(all)-maxGave):] }
+
+// leaving reports whether an instance has given back all seats.
+func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.players[player][id]
+	return in != nil && in.left
+}
+
+// givenBack is why a seat is vacant whose holder has left.
+const givenBack = "given back"
+
+// seatGivenBack is an instance that leaves a player's seat.
+type seatGivenBack struct {
+	player   protocol.PlayerID
+	instance protocol.InstanceID
+}
+
+func (q seatGivenBack) serve(r *referee) {
+	if seat, ok := r.game.SeatOf(q.player); ok && !r.game.Keeps(seat) {
+		r.vacate(seat, q.instance, givenBack, time.Now())
+	}
+}
