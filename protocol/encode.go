@@ -21,6 +21,7 @@ func (m *Event) Encode() []byte {
 	o.time("time", m.Time)
 	o.seatIf("seat", m.Seat)
 	o.textIf("request", m.Request)
+	o.earlierIf(m.Earlier)
 	o.timeIf("running_since", m.RunningSince)
 	o.intIf("turn_ms", m.TurnMS)
 	o.snapshot(&m.Snapshot)
@@ -301,6 +302,22 @@ func (o *object) clocks(c *Clocks) {
 	in.seatIf("running", c.Running)
 	in.intIf("used_ms", c.UsedMS)
 	o.b = in.close()
+}
+
+func (o *object) earlierIf(all []EarlierRequest) {
+	if len(all) == 0 {
+		return
+	}
+	o.name("earlier")
+	for i, r := range all {
+		o.b = append(o.b, "[,"[min(i, 1)])
+		in := openObject(o.b)
+		in.text("seat", r.Seat.String())
+		in.text("id", r.ID)
+		in.int("ply", int64(r.Ply))
+		o.b = in.close()
+	}
+	o.b = append(o.b, ']')
 }
 
 func (o *object) receiptIf(r *Receipt) {

@@ -142,6 +142,10 @@ type Event struct {
 	// Request is the id of the request that caused the entry. A new referee
 	// recognizes a repetition of the request by it.
 	Request string `json:"request,omitempty"`
+	// Earlier are the requests of earlier entries that could still be ruled on a second time:
+	// they name the ply after this entry, or a later one that was taken back. A new referee
+	// recognizes repetitions of them, too.
+	Earlier []EarlierRequest `json:"earlier,omitempty"`
 	// RunningSince is when the running clock of the snapshot started or was
 	// last updated.
 	RunningSince time.Time `json:"running_since,omitzero"`
@@ -152,6 +156,13 @@ type Event struct {
 	Receipt *Receipt `json:"receipt,omitempty"` // for a move
 	Dispute *Dispute `json:"dispute,omitempty"` // why the game ended
 	Text    string   `json:"text,omitempty"`    // for people: why a seat was vacated, or what is in dispute
+}
+
+// EarlierRequest is a request in a game that took effect.
+type EarlierRequest struct {
+	Seat game.Seat `json:"seat"` // whose it was
+	ID   string    `json:"id"`
+	Ply  int       `json:"ply"` // that it named
 }
 
 // Dispute is a disagreement about the position between a player and the referee.

@@ -119,7 +119,7 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if g.snap.DrawBy != nil && *g.snap.DrawBy != seat {
 		g.snap.DrawBy = nil // a move declines the offer
 	}
-	g.accept(seat, req.ID, protocol.ActAnswer{Receipt: g.receipt})
+	g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{Receipt: g.receipt})
 	if outcome := g.pos.Outcome(); outcome.Over() {
 		g.finish(outcome)
 		e := g.event(protocol.EventEnd, &seat, req.ID, now, nil)
@@ -168,9 +168,9 @@ func parseKey(text string) (uint64, bool) {
 }
 
 // accept prepares the answer that Commit returns and keeps it for repetitions.
-func (g *Game) accept(seat game.Seat, id string, ans protocol.ActAnswer) {
+func (g *Game) accept(seat game.Seat, id string, ply int, ans protocol.ActAnswer) {
 	g.caused = ans
-	g.recent[seat].keep(id, ans)
+	g.recent[seat].keep(id, ply, ans)
 }
 
 // Act rules on a resignation or a step of a draw or takeback offer. Its results
@@ -203,7 +203,7 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 	}
 	switch action {
 	case protocol.ActResign:
-		g.accept(seat, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 		why, text := protocol.ReasonResign, protocol.FaultText(req.Fault, p)
 		if text != "" {
 			why = req.Fault
@@ -230,13 +230,13 @@ func (g *Game) draw(seat game.Seat, req protocol.ActRequest, now time.Time) (*pr
 	case req.Step == protocol.StepDecline:
 		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own
 	case theirs: // accepted, or offered by both
-		g.accept(seat, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 		return g.end(game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, &seat, req.ID, now, "", nil)
 	default:
 		g.snap.DrawBy = &seat
 		g.drawPly[seat] = len(g.snap.Moves) + 1
 	}
-	g.accept(seat, req.ID, protocol.ActAnswer{})
+	g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
@@ -272,10 +272,10 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, now time.Time) 
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
 		g.drawPly, g.backPly = [2]int{}, [2]int{}
-		g.accept(seat, req.ID, protocol.ActAnswer{})
+		g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}
-	g.accept(seat, req.ID, protocol.ActAnswer{})
+	g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
@@ -310,7 +310,7 @@ func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time
 		return "", *g.refuse(now, protocol.RateLimited, "too many messages: wait a moment")
 	}
 	ans = protocol.ActAnswer{}
-	g.recent[seat].keep(req.ID, ans)
+	g.recent[seat].keep(req.ID, noPly, ans)
 	g.fill(&ans, now)
 	return g.snap.Holders[seat.Other()].Player, ans
 }

@@ -68,6 +68,53 @@ func TestRestoreWaitsOnlySoLong(t *testing.T) {
 	})
 }
 
+// What took effect is not ruled on again by a later referee, also if other entries came
+// after it in the log, unless the game has gone on beyond it.
+func TestRepeatedToAnotherReferee(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", false), DefaultPolicy())
+		restore := func() {
+			m, e, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb.Game = m
+			tb.store(e)
+			tb.Heard(game.First, time.Now())
+			tb.Heard(game.Second, time.Now())
+		}
+		tb.play()
+		tb.play()
+		offer := protocol.ActRequest{Header: protocol.Header{ID: "d1"}, Instance: "a1", Epoch: 1, Ply: 2, Step: protocol.StepOffer}
+		sendOffer := func() protocol.Code { return tb.done(tb.Act("ann", protocol.ActDraw, offer, time.Now(), time.Now())) }
+		tb.code(sendOffer(), protocol.Accepted)
+		tb.code(tb.act(game.Second, protocol.ActDraw, protocol.StepDecline), protocol.Accepted)
+		tb.store(tb.Vacate(game.Second, "b1", "gone", time.Now()))
+		tb.store(tb.Seat(game.Second, 2, "b1", "", time.Now()))
+		restore()
+		tb.code(sendOffer(), protocol.Duplicate)
+		restore() // from an entry that no request caused
+		tb.code(sendOffer(), protocol.Duplicate)
+		if tb.snap.DrawBy != nil {
+			t.Error("the offer that was declined is open again")
+		}
+
+		move := protocol.MoveRequest{Header: protocol.Header{ID: "m1"}, Instance: "a1", Epoch: 1, Ply: 2, Move: tb.legal()}
+		sendMove := func() protocol.Code { return tb.done(tb.Move("ann", move, time.Now(), time.Now())) }
+		tb.code(sendMove(), protocol.Accepted)
+		if e := tb.log[len(tb.log)-1]; len(e.Earlier) != 0 {
+			t.Errorf("the entry of a move names %+v, whose ply is over", e.Earlier)
+		}
+		tb.code(tb.act(game.First, protocol.ActTakeback, protocol.StepOffer), protocol.Accepted)
+		tb.code(tb.act(game.Second, protocol.ActTakeback, protocol.StepAccept), protocol.Accepted)
+		restore()
+		tb.code(sendMove(), protocol.Duplicate)
+		if n := tb.Ply(); n != 2 {
+			t.Errorf("at ply %d, want 2: the move was taken back", n)
+		}
+	})
+}
+
 func TestSeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "600", true), DefaultPolicy())

@@ -158,8 +158,11 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 		}
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
+	for _, r := range last.Earlier {
+		g.recent[r.Seat].keep(r.ID, r.Ply, protocol.ActAnswer{})
+	}
 	if last.Request != "" && last.Seat != nil {
-		g.recent[*last.Seat].keep(last.Request, protocol.ActAnswer{Receipt: last.Receipt})
+		g.recent[*last.Seat].keep(last.Request, len(last.Moves), protocol.ActAnswer{Receipt: last.Receipt})
 	}
 	return g, g.event(protocol.EventTakeover, nil, "", now, nil), nil
 }
@@ -187,7 +190,7 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	}
 	e := &protocol.Event{
 		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
-		Seat: by, Request: request, Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
+		Seat: by, Request: request, Earlier: g.earlier(request), Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
 	}
 	g.pending, g.entry = commit, e
 	// The clock of this turn starts only once the entry is stored.
@@ -333,25 +336,47 @@ func (g *Game) Ply() int { return len(g.snap.Moves) }
 // requests remembers the answers to the last requests of a seat that took effect, by their
 // ids, so that a repetition gets the same answer.
 type requests struct {
-	known map[string]protocol.ActAnswer
+	known map[string]ruling
 	order []string
+}
+
+// ruling is what became of a request.
+type ruling struct {
+	ans protocol.ActAnswer
+	ply int // that the request named
 }
 
 const remembered = 32
 
-func (r *requests) keep(id string, ans protocol.ActAnswer) {
+// noPly is the ply of a request that names none, as a chat message.
+const noPly = -1
+
+func (r *requests) keep(id string, ply int, ans protocol.ActAnswer) {
 	if r.known == nil {
-		r.known = make(map[string]protocol.ActAnswer)
+		r.known = make(map[string]ruling)
 	}
 	if len(r.order) == remembered {
 		delete(r.known, r.order[0])
 		r.order = r.order[1:]
 	}
-	r.known[id] = ans
+	r.known[id] = ruling{ans, ply}
 	r.order = append(r.order, id)
 }
 
 func (r *requests) find(id string) (protocol.ActAnswer, bool) {
-	ans, ok := r.known[id]
-	return ans, ok
+	known, ok := r.known[id]
+	return known.ans, ok
+}
+
+// earlier returns what the next entry, which a request causes, has to say of others: most
+// name a ply that is over, so that there is nothing to say.
+func (g *Game) earlier(request string) (all []protocol.EarlierRequest) {
+	for seat := range g.recent {
+		for _, id := range g.recent[seat].order {
+			if ply := g.recent[seat].known[id].ply; ply >= len(g.snap.Moves) && id != request {
+				all = append(all, protocol.EarlierRequest{Seat: game.Seat(seat), ID: id, Ply: ply})
+			}
+		}
+	}
+	return all
 }
