@@ -87,7 +87,9 @@ const keptLines = 20
 func (p *participant) tellChat(n protocol.Notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.lines, func(o Notice) bool { return o.ID == n.ID && o.From == n.From && n.ID != "" }) {
+	if slices.ContainsFunc(p.lines, func(o Notice) bool {
+		return o.Game == n.Game && o.From == n.From && o.ID == n.ID && n.ID != ""
+	}) {
 		return
 	}
 	said := Notice{T: "notice", Notice: n, Said: time.Now().UnixMilli()}

@@ -46,11 +46,15 @@ func TestChatOfPrograms(t *testing.T) {
 		"🤷\u200d♀\ufe0f", "می\u200cبینم", "a\u200d\u200d", "\u200d", "a \u200c"} {
 		p.notice(protocol.Notice{Kind: protocol.NoticeChat, ID: fmt.Sprint("t", i), Game: "g1", From: "eve", Text: text})
 	}
+	// A new arena does not know what an old one has passed on. An id is that of one game.
+	for _, g := range []protocol.GameID{"g1", "g2"} {
+		p.notice(protocol.Notice{Kind: protocol.NoticeChat, ID: "t0", Game: g, From: "eve", Text: "in " + string(g)})
+	}
 	var shown []string
 	for _, n := range p.lines {
 		shown = append(shown, n.Text)
 	}
-	if want := []string{"well played", "好棋", "🤷\u200d♀\ufe0f", "می\u200cبینم"}; !slices.Equal(shown, want) {
+	if want := []string{"well played", "好棋", "🤷\u200d♀\ufe0f", "می\u200cبینم", "in g2"}; !slices.Equal(shown, want) {
 		t.Errorf("shown: %q, want %q", shown, want)
 	}
 }

@@ -244,7 +244,7 @@ type PastResult struct {
 // Notice is a notice of the protocol. Besides, a notice of kind "started" tells all
 // tabs of a person that a game of the person has begun, and one of kind "chat"
 // tells them what the person has written itself. Those of kind "chat" are sent again
-// when a page opens the game: drop one whose From and ID are known, and show them in the
+// when a page opens the game: drop one whose Game, From and ID are known, and show them in the
 // order of Said, which a page that was away does not get them in.
 type Notice struct {
 	T string `json:"t"` // "notice"
