@@ -243,6 +243,42 @@ func TestAnalysisLimits(t *testing.T) {
 	}
 }
 
+// A review that somebody looks at is not forgotten, however many there are.
+func TestReviewsInUseAreKept(t *testing.T) {
+	t.Parallel()
+	srv, g := analysed(t, func(l *analysisLimits) { l.keptReviews = 1 })
+	b := joinBot(t, srv, "hare", protocol.Hello{})
+	evenOracle(t).join(srv, "gomoku")
+	kept := func() (games []protocol.GameID) {
+		g.analyses.mu.Lock()
+		defer g.analyses.mu.Unlock()
+		return slices.Clone(g.analyses.order)
+	}
+	ann := openPage(t, g, human("ann"))
+	var games []protocol.GameID
+	for range 3 {
+		id, _ := shortGame(t, ann, b)
+		games = append(games, id)
+	}
+	bob := openPage(t, g, human("bob"))
+	for n, p := range []*socketPage{ann, bob} {
+		p.want(Request{T: "review", Game: games[n]})
+		p.reviewed(games[n])
+	}
+	if got := kept(); !slices.Equal(got, games[:2]) {
+		t.Errorf("kept: %q, want those that two pages look at, %q", got, games[:2])
+	}
+	bob.want(Request{T: "try", Game: games[1], Move: "a15"})
+	bob.until("the judgment of a move", func() bool { return len(bob.tried) == 1 })
+	ann.close()
+	gametest.Eventually(t, "her review to be left", func() bool { return g.analyses.allReviews()[0].unused() || g.analyses.allReviews()[1].unused() })
+	bob.want(Request{T: "review", Game: games[2]})
+	bob.reviewed(games[2])
+	if got := kept(); !slices.Equal(got, games[1:]) {
+		t.Errorf("kept: %q, want those that a page looks at, %q", got, games[1:])
+	}
+}
+
 // The guests of one address leave places to others.
 func TestReviewsOfOneAddress(t *testing.T) {
 	t.Parallel()

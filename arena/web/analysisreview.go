@@ -52,7 +52,7 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 	if v == nil {
 		return no
 	}
-	v.join(t)
+	v.show(t)
 	v.start(t)
 	return Answer{Game: r.Game}
 }
@@ -65,7 +65,8 @@ func (v *gameReview) sameAsRated() bool {
 	return v.desk.sameAsRated(v.id, v.terms.Game, v.game.Keys()...)
 }
 
-// openReview returns the review of a game, a new one if there is none.
+// openReview returns the review of a game, a new one if there is none, which the page
+// has joined.
 func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
@@ -74,7 +75,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 		return nil, sameNow
 	}
 	if v != nil && v.alive() {
-		return v, Answer{}
+		return a.keep(v, t), Answer{}
 	}
 	all, own, near := a.underWay(t.ID, t.address)
 	if own >= a.limits.perPerson || near >= a.limits.perAddress {
@@ -95,17 +96,23 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 	if bounded(a.hourly["review"], t.ID) != nil {
 		return nil, tooManyAnalyses
 	}
+	return a.keep(v, t), Answer{}
+}
+
+// keep makes a page join a review before that could be forgotten, as one that nobody looks
+// at. It returns the review that there is of the game, if somebody was faster.
+func (a *analyses) keep(v *gameReview, t *tab) *gameReview {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if other := a.reviews[s.Game]; other != nil && other != v {
-		return other, Answer{} // somebody was faster
+	if there := a.reviews[v.id]; there != nil {
+		v = there
+	} else {
+		a.reviews[v.id] = v
+		a.order = append(a.order, v.id)
 	}
-	if a.reviews[s.Game] == nil {
-		a.reviews[s.Game] = v
-		a.order = append(a.order, s.Game)
-		a.forget()
-	}
-	return v, Answer{}
+	v.join(t)
+	a.forget()
+	return v
 }
 
 // forget drops the oldest reviews that nobody looks at; a.mu is held.
@@ -162,14 +169,19 @@ func (v *gameReview) unused() bool {
 	return len(v.tabs) == 0 && !v.running
 }
 
-// join adds a page and shows it what there is.
+// join adds a page.
 func (v *gameReview) join(t *tab) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if t.ctx.Err() != nil {
-		return // it has just left
+	if t.ctx.Err() == nil { // else it has just left
+		v.tabs[t] = true
 	}
-	v.tabs[t] = true
+}
+
+// show shows a page what there is.
+func (v *gameReview) show(t *tab) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if data, err := json.Marshal(v.message()); err == nil {
 		t.put("review "+string(v.id), data)
 	}
