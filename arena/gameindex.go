@@ -23,6 +23,7 @@ type gameIndex struct {
 	corrupt  func() // counts games that can't be read
 
 	mu    sync.Mutex
+	ahead time.Time // when an entry from the future was logged last
 	games map[protocol.GameID]*gameEntry
 	seats map[protocol.PlayerID]map[protocol.GameID]bool // the games that a player is in
 
@@ -108,8 +109,26 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 		p.corrupt = true
 		return e, false
 	}
+	x.checkTime(&e)
 	x.put(g, p, e, seq)
 	return e, true
+}
+
+// An entry that another arena wrote so much later than now, by its clock, shows that the
+// clocks of the two machines differ. It is logged once in aheadEvery.
+const (
+	maxAhead   = time.Second
+	aheadEvery = time.Minute
+)
+
+// checkTime logs that an entry comes from the future; x.mu is held. No clock of a game
+// suffers, but much that arenas tell players is wrong then, see docs/operating.md.
+func (x *gameIndex) checkTime(e *protocol.Event) {
+	now := time.Now()
+	if ahead := e.Time.Sub(now); ahead > maxAhead && now.Sub(x.ahead) >= aheadEvery {
+		x.ahead = now
+		x.log.Warn().Str("game", string(e.Game)).Uint64("term", e.Term).Dur("ms", ahead).Msg("the clocks of the arenas' machines differ: an entry of a log is from the future")
+	}
 }
 
 // ours returns an entry that a referee of this process has noted, which need not be

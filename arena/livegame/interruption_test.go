@@ -68,6 +68,82 @@ func TestRestoreWaitsOnlySoLong(t *testing.T) {
 	})
 }
 
+// Where the clocks of two arenas' machines differ, a game that goes from one to the other and
+// back costs nobody time, and nobody the game: neither its flag nor who left first goes by
+// what the other clock said.
+func TestSkewedClocks(t *testing.T) {
+	for _, skew := range []time.Duration{-30 * time.Second, -3 * time.Second, 3 * time.Second, 30 * time.Second} {
+		var tb *table
+		var ahead time.Duration // of the clock of the arena that has the game
+		now := func() time.Time { return time.Now().Add(ahead) }
+		move := func() {
+			tb.Helper()
+			p, in := tb.name(tb.pos.Turn())
+			tb.code(tb.done(tb.Move(p, protocol.MoveRequest{
+				Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: tb.Holder(tb.pos.Turn()).Epoch, Ply: tb.Ply(), Move: tb.legal(),
+			}, now(), now())), protocol.Accepted)
+		}
+		store := func(e *protocol.Event) {
+			tb.log = append(tb.log, *e)
+			tb.Commit(uint64(len(tb.log)), now())
+		}
+		to := func(other time.Duration) {
+			ahead = other
+			m, e, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, now())
+			if err != nil {
+				tb.Fatal(err)
+			}
+			tb.Game = m
+			store(e)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			tb, ahead = open(t, terms(t, "60", true), DefaultPolicy()), 0
+			move()
+			move()
+			time.Sleep(4 * time.Second)
+			store(tb.Halt("pause", now()))
+			to(skew)
+			time.Sleep(time.Second)
+			tb.Heard(game.First, now())
+			time.Sleep(2 * time.Second)
+			store(tb.Halt("pause", now()))
+			to(0)
+			time.Sleep(time.Second)
+			tb.Heard(game.First, now())
+			at, ok := tb.Deadline()
+			if want := 54*time.Second + tb.policy.FlagGrace; !ok || at.Sub(now()) != want {
+				t.Errorf("%v: the flag falls in %v, want %v", skew, at.Sub(now()), want)
+			}
+			time.Sleep(time.Second)
+			move()
+			if tb.receipt.ChargedMS != 7000 {
+				t.Errorf("%v: charged %d ms, want 7000", skew, tb.receipt.ChargedMS)
+			}
+		})
+		synctest.Test(t, func(t *testing.T) {
+			tb, ahead = open(t, terms(t, "600", true), DefaultPolicy()), 0
+			move()
+			move()
+			store(tb.Vacate(game.First, "a1", "gone", now()))
+			time.Sleep(5 * time.Second)
+			to(skew)
+			time.Sleep(20 * time.Second)
+			store(tb.Vacate(game.Second, "b1", "gone", now()))
+			for !tb.Over() {
+				at, ok := tb.Deadline()
+				if !ok {
+					t.Fatal("no deadline")
+				}
+				time.Sleep(at.Sub(now()))
+				if e := tb.Expire(now()); e != nil {
+					store(e)
+				}
+			}
+			tb.want(game.SecondWins, protocol.ReasonAbandoned)
+		})
+	}
+}
+
 // What took effect is not ruled on again by a later referee, also if other entries came
 // after it in the log, unless the game has gone on beyond it.
 func TestRepeatedToAnotherReferee(t *testing.T) {

@@ -155,6 +155,9 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	for seat, h := range g.snap.Holders {
 		if h.Instance == "" {
 			g.vacant[seat], g.left[seat] = now, h.VacantSince
+			if now.Before(h.VacantSince) { // by the clock of another machine: who leaves from now on leaves later
+				g.left[seat] = now
+			}
 		}
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
