@@ -243,7 +243,7 @@ func (a *Arena) pauseAll(ctx context.Context) {
 			<-r.done
 		})
 	}
-	for _, p := range a.presence.playersPresent(time.Now(), func(*protocol.Hello) bool { return true }) {
+	for _, p := range a.presence.playersPresent(time.Now(), func(protocol.PlayerID, *protocol.Hello) bool { return true }) {
 		a.server.Notify(p, protocol.Notice{Kind: protocol.NoticeShutdown, Text: "the platform pauses; games continue later"})
 	}
 	inTime := context.AfterFunc(ctx, func() { a.kill(errStopped) }) // referees then end at once

@@ -147,7 +147,7 @@ func (a *Arena) LadderPools() []LadderPool {
 func (a *Arena) OnLadder(p protocol.PlayerID, t protocol.Terms, besides protocol.InstanceID) bool {
 	groups := a.ladderGroups()
 	return a.presence.has(p, time.Now(), func(h *protocol.Hello) bool {
-		return h.Instance != besides && slices.ContainsFunc(groups, func(g ladderGroup) bool { return g.terms.Rules == t.Rules && g.terms.Clock == t.Clock && g.has(h) })
+		return h.Instance != besides && slices.ContainsFunc(groups, func(g ladderGroup) bool { return g.terms.Rules == t.Rules && g.terms.Clock == t.Clock && g.has(p, h) })
 	})
 }
 

@@ -218,17 +218,19 @@ func earliest(times [2]time.Time) time.Time {
 // pairPool pairs the players of one pool, and takes them from those who are free.
 func (p *pairer) pairPool(g ladderGroup, players map[protocol.PlayerID]*free, present map[protocol.PlayerID][]presentInstance,
 	room map[slotPool]freeSlots, now time.Time) (made []*postedPairing) {
-	member := func(in presentInstance) bool { return g.has(in.hello) }
+	takesPart := func(id protocol.PlayerID, instances []presentInstance) bool {
+		return slices.ContainsFunc(instances, func(in presentInstance) bool { return g.has(id, in.hello) })
+	}
 	members := 0
-	for _, instances := range present {
-		if slices.ContainsFunc(instances, member) {
+	for id, instances := range present {
+		if takesPart(id, instances) {
 			members++
 		}
 	}
 	t := g.terms
 	var pool []*free
 	for _, f := range players {
-		if !f.since.IsZero() && slices.ContainsFunc(f.instances, member) {
+		if !f.since.IsZero() && takesPart(f.id, f.instances) {
 			pool = append(pool, f)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -37,7 +36,8 @@ type crowd struct {
 	t        testing.TB
 	nc       *nats.Conn
 	subjects protocol.Subjects
-	hold     time.Duration // how long a game lasts
+	people   protocol.PeopleKey // proves that some of them are people
+	hold     time.Duration      // how long a game lasts
 
 	mu            sync.Mutex
 	bots          map[protocol.PlayerID]*crowdBot
@@ -101,12 +101,16 @@ func (c *crowd) subscribe(subject, queue string, f nats.MsgHandler) {
 }
 
 // send sends a request and does not wait for its answer.
-func (c *crowd) send(subject string, request any) {
+func (c *crowd) send(p protocol.PlayerID, subject string, request any) {
 	data, err := json.Marshal(request)
 	if err != nil {
 		c.t.Error(err)
 	}
-	c.nc.PublishRequest(subject, "_INBOX.crowd", data) // fails only when the test is over
+	m := &nats.Msg{Subject: subject, Reply: "_INBOX.crowd", Data: data}
+	if p.Person() {
+		m.Header = c.people.Header(p)
+	}
+	c.nc.PublishMsg(m) // fails only when the test is over
 }
 
 func header() protocol.Header { return protocol.Header{V: protocol.Version, ID: protocol.NewID()} }
@@ -123,7 +127,7 @@ func (c *crowd) beat() {
 		c.mu.Unlock()
 		for i, b := range bots {
 			if b.hello.Header = header(); round%4 == 0 {
-				c.send(c.subjects.Play(b.id, protocol.VerbHello), b.hello)
+				c.send(b.id, c.subjects.Play(b.id, protocol.VerbHello), b.hello)
 			}
 			c.alive(b)
 			c.again(b)
@@ -151,7 +155,7 @@ func (c *crowd) alive(b *crowdBot) {
 		m.Free = max(0, b.hello.Slots-c.playing)
 	}
 	c.mu.Unlock()
-	c.send(c.subjects.Play(b.id, protocol.VerbAlive), m)
+	c.send(b.id, c.subjects.Play(b.id, protocol.VerbAlive), m)
 }
 
 func (c *crowd) offered(msg *nats.Msg) {
@@ -256,7 +260,7 @@ func (c *crowd) act(b *crowdBot, st protocol.State) {
 		return
 	}
 	if len(st.Moves) < 2 {
-		c.send(c.subjects.Act(h.Player, st.Game, protocol.ActMove), protocol.MoveRequest{Header: header(), Instance: h.Instance,
+		c.send(h.Player, c.subjects.Act(h.Player, st.Game, protocol.ActMove), protocol.MoveRequest{Header: header(), Instance: h.Instance,
 			Epoch: h.Epoch, Ply: len(st.Moves), Move: []string{"h8", "h9"}[len(st.Moves)]})
 		return
 	}
@@ -266,7 +270,7 @@ func (c *crowd) act(b *crowdBot, st protocol.State) {
 	if other != nil && rand.Float64() < 1/(1+math.Pow(10, (other.strength-b.strength)/400)) {
 		h = st.Holders[st.You.Other()]
 	}
-	c.send(c.subjects.Act(h.Player, st.Game, protocol.ActResign), protocol.ActRequest{Header: header(), Instance: h.Instance,
+	c.send(h.Player, c.subjects.Act(h.Player, st.Game, protocol.ActResign), protocol.ActRequest{Header: header(), Instance: h.Instance,
 		Epoch: h.Epoch, Ply: len(st.Moves)})
 }
 
@@ -636,18 +640,22 @@ func TestLadderOfPeople(t *testing.T) {
 			a.start()
 			c := gather(t, arenatest.Connect(t, srv.Platform()), 7, func(c *crowd) {
 				c.hold = 50 * time.Millisecond
-				for i, id := range []protocol.PlayerID{"bot-0", "bot-1", "bot-2"} {
+				c.people = a.store.peopleKey
+				for old, id := range map[protocol.PlayerID]protocol.PlayerID{"bot-0": "human-0", "bot-1": "human-1", "bot-2": "human-2"} {
+					b := c.bots[old]
+					delete(c.bots, old)
+					c.bots[id], b.id = b, id
+					b.hello.Kind, b.hello.Pools = protocol.Human, []protocol.Pool{protocol.OwnPool(id)}
+				}
+				for _, id := range []protocol.PlayerID{"human-0", "human-1", "bot-3"} {
 					h := &c.bots[id].hello
-					if h.Kind = protocol.Human; i < 2 {
-						h.Pools = append(h.Pools, protocol.LadderPool)
-					}
+					h.Kind, h.Pools = protocol.Human, append(h.Pools, protocol.LadderPool) // bot-3 claims it
 				}
 			})
-			person := func(p protocol.PlayerID) bool { return strings.Contains("bot-0 bot-1", string(p)) }
 			mixed := func() (yes, no int) {
 				for p, opponents := range c.played() {
 					for _, q := range opponents {
-						if person(p) != person(q) {
+						if p.Person() != q.Person() {
 							yes++
 						} else {
 							no++
@@ -658,12 +666,12 @@ func TestLadderOfPeople(t *testing.T) {
 			}
 			c.await("games of both", func() bool {
 				played := c.played()
-				return len(played["bot-0"]) >= 4 && len(played["bot-1"]) >= 4 && len(played["bot-3"]) >= 4
+				return len(played["human-0"]) >= 4 && len(played["human-1"]) >= 4 && len(played["bot-3"]) >= 4 && len(played["bot-4"]) >= 4
 			})
 			if yes, no := mixed(); apart == (yes > 0) || no == 0 {
 				t.Errorf("%d seats in games of people with bots, %d in others", yes, no)
 			}
-			if n := len(c.played()["bot-2"]); n > 0 {
+			if n := len(c.played()["human-2"]); n > 0 {
 				t.Errorf("a person who did not ask for it was paired %d times", n)
 			}
 		})

@@ -93,7 +93,7 @@ func (p *pairer) freePlayers(present map[protocol.PlayerID][]presentInstance, ro
 		c := p.contender(id)
 		f := &free{contender: c, id: id}
 		for _, in := range instances {
-			if p.wants(in, room) {
+			if p.wants(id, in, room) {
 				f.kind = in.hello.Kind
 				f.instances = append(f.instances, in)
 			}
@@ -131,16 +131,26 @@ func (a *Arena) ladderGames() map[protocol.PlayerID]int {
 }
 
 // wants reports whether an instance takes part in any pool, with a slot for somebody there.
-func (p *pairer) wants(in presentInstance, room map[slotPool]freeSlots) bool {
+func (p *pairer) wants(id protocol.PlayerID, in presentInstance, room map[slotPool]freeSlots) bool {
 	free := func(k protocol.Kind) bool { return in.slots(k, room) > 0 }
-	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(in.hello) && slices.ContainsFunc(g.kinds, free) })
+	return slices.ContainsFunc(p.pools, func(g ladderGroup) bool { return g.has(id, in.hello) && slices.ContainsFunc(g.kinds, free) })
 }
 
-// has reports whether an instance takes part in a pool: bots do that take bots, and
-// people who say so.
-func (g ladderGroup) has(h *protocol.Hello) bool {
+// vouchedKind returns what a player is whatever its hello says: the gateways vouch for
+// people. Whoever else says that a person plays is among the bots, where these are kept
+// apart from people.
+func vouchedKind(id protocol.PlayerID) protocol.Kind {
+	if id.Person() {
+		return protocol.Human
+	}
+	return protocol.Bot
+}
+
+// has reports whether an instance of a player takes part in a pool: bots do that take bots,
+// and people who say so.
+func (g ladderGroup) has(id protocol.PlayerID, h *protocol.Hello) bool {
 	switch {
-	case !slices.Contains(g.kinds, h.Kind):
+	case !slices.Contains(g.kinds, vouchedKind(id)):
 		return false
 	case h.Kind == protocol.Bot:
 		return h.Declines(g.terms, protocol.Opponent{Kind: protocol.Bot}) == ""

@@ -257,13 +257,13 @@ func (p *presence) authentic(player protocol.PlayerID, ans protocol.OfferAnswer)
 
 // playersPresent returns the players with an instance that is present and fits,
 // ordered by name.
-func (p *presence) playersPresent(now time.Time, fits func(*protocol.Hello) bool) []protocol.PlayerID {
+func (p *presence) playersPresent(now time.Time, fits func(protocol.PlayerID, *protocol.Hello) bool) []protocol.PlayerID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var found []protocol.PlayerID
 	for player, instances := range p.players {
 		for _, in := range instances {
-			if p.isPresent(in, now) && fits(in.hello) {
+			if p.isPresent(in, now) && fits(player, in.hello) {
 				found = append(found, player)
 				break
 			}
@@ -398,7 +398,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 // bots returns the bots that are present and take a match against bots under the
 // terms, ordered by name.
 func (p *presence) bots(t protocol.Terms, now time.Time) []protocol.PlayerID {
-	return p.playersPresent(now, func(h *protocol.Hello) bool {
+	return p.playersPresent(now, func(_ protocol.PlayerID, h *protocol.Hello) bool {
 		return h.Kind == protocol.Bot && h.Declines(t, protocol.Opponent{Kind: protocol.Bot}) == ""
 	})
 }

@@ -69,7 +69,7 @@ func NewPersonClient(nc *nats.Conn, subjects Subjects, key PeopleKey, player Pla
 	}
 	c, err := NewClient(nc, subjects, player, instance, log)
 	if err == nil {
-		c.header, c.secret = nats.Header{ProofHeader: {key.proof(player)}}, key.secret(player)
+		c.header, c.secret = key.Header(player), key.secret(player)
 	}
 	return c, err
 }

@@ -45,6 +45,9 @@ func (k PeopleKey) Check() error {
 	return nil
 }
 
+// Header returns the header of each request in the name of a person.
+func (k PeopleKey) Header(p PlayerID) nats.Header { return nats.Header{ProofHeader: {k.proof(p)}} }
+
 // proof returns the value of the header for a player.
 func (k PeopleKey) proof(p PlayerID) string { return k.mac(string(p)) }
 
