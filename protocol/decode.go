@@ -30,6 +30,9 @@ const (
 	maxList    = 256
 	maxPly     = 4096
 	maxLagMS   = 60_000
+	maxLevel   = 1000 // of an engine
+	maxElo     = 10_000
+	maxSetting = 1 << 30
 )
 
 // MaxSlots is the most slots that an instance can report for a player.
@@ -267,9 +270,8 @@ func (m *Hello) Check() error {
 		for _, s := range c.Speeds {
 			errs = append(errs, text("speeds", string(s), maxWord))
 		}
-		if e := c.Engine; e != nil {
-			errs = append(errs, text("spec", e.Spec, maxRules), text("name", e.Name, maxDisplay), text("build", e.Build, maxDisplay),
-				text("book", e.Book, maxRules), text("eval", e.Eval, maxWord))
+		if c.Engine != nil {
+			errs = append(errs, c.Engine.check())
 		}
 	}
 	for _, p := range m.Pools {
@@ -284,6 +286,19 @@ func (m *Hello) Check() error {
 		}
 	}
 	return first(errs...)
+}
+
+// check returns an error unless people can be shown what an engine says of itself.
+func (e *Engine) check() error {
+	if e.Elo != nil && (*e.Elo < -maxElo || *e.Elo > maxElo) {
+		return fmt.Errorf("elo: want -%d to %d", maxElo, maxElo)
+	}
+	if e.EloError < 0 || e.EloError > maxElo {
+		return fmt.Errorf("elo_error: want 0 to %d", maxElo)
+	}
+	return first(text("spec", e.Spec, maxRules), text("name", e.Name, maxDisplay), text("build", e.Build, maxDisplay),
+		text("book", e.Book, maxRules), text("eval", e.Eval, maxWord), within("level", e.Level, maxLevel),
+		within("depth", e.Depth, maxSetting), within("hash_mb", e.HashMB, maxSetting), within("threads", e.Threads, maxSetting), within("table_men", e.TableMen, maxSetting))
 }
 
 // Check implements Checker.
