@@ -105,7 +105,11 @@ func (s *Standing) writeEnds(b *strings.Builder) {
 	if s.Repeated > 0 {
 		fmt.Fprintf(b, "repeated   %d of %d games are move for move like others: the errors are too small\n", s.Repeated, s.Games)
 	}
-	fmt.Fprintf(b, "first seat %s, %.1f %%\n", s.First.wdl(), s.First.Percent())
+	fmt.Fprintf(b, "first seat %s, %.1f %%", s.First.wdl(), s.First.Percent())
+	if s.Paired > 0 {
+		fmt.Fprintf(b, "; the same seat won both games of %d of %d pairs", s.SameSeat, s.Paired)
+	}
+	b.WriteByte('\n')
 	if s.Stalls.Games > 0 {
 		fmt.Fprintf(b, "stalls     %s\n", s.Stalls.text(s.Players))
 	}

@@ -26,7 +26,10 @@ type Standing struct {
 	Repeated int
 	Reasons  map[game.Reason]int
 	First    Score // of the first seat
-	Stalls   Stalls
+	// Paired counts the openings that were played with either seat, and SameSeat those of
+	// them whose two games the same seat won: they tell nothing of the players.
+	Paired, SameSeat int
+	Stalls           Stalls
 	// Results are the games in the order in which they were added, for what depends
 	// on their course.
 	Results []Result
@@ -152,7 +155,10 @@ func (m *Meeting) Second() Score {
 }
 
 // half is a pair's first finished game.
-type half struct{ leg, halves int } // half points of the pairing's A
+type half struct {
+	leg, halves int // half points of the pairing's A
+	result      game.Result
+}
 
 // NewStanding returns the standing of a match without games.
 func NewStanding(t *Terms) *Standing {
@@ -194,11 +200,15 @@ func (s *Standing) Add(g *Game) error {
 	if g.Match.Leg == 0 {
 		complete(2 * halves) // see elo.Pairs
 	} else if first, ok := s.open[g.Match.Pair]; !ok {
-		s.open[g.Match.Pair] = half{g.Match.Leg, halves}
+		s.open[g.Match.Pair] = half{g.Match.Leg, halves, g.Result}
 	} else if first.leg == g.Match.Leg || first.leg == 0 {
 		return fmt.Errorf("game %s: pair %d already has game %d", g.ID, g.Match.Pair, g.Match.Leg)
 	} else {
 		s.open[g.Match.Pair] = half{} // complete
+		s.Paired++
+		if g.Result != game.Draw && g.Result == first.result {
+			s.SameSeat++
+		}
 		complete(first.halves + halves)
 	}
 	m.count(halves)

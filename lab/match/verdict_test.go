@@ -143,6 +143,28 @@ func TestVerdictBesides(t *testing.T) {
 	}
 }
 
+// TestSameSeat: pairs that one seat won twice are counted whoever sat there, and a pair
+// without its second game, or with a draw, is none.
+func TestSameSeat(t *testing.T) {
+	var games []outcome
+	for _, pair := range [][]outcome{repeated(2, 2, 0, 40), repeated(3, 0, 2, 40), repeated(1, 2, 2, 40), repeated(1, 0, 0, 40), repeated(1, 1, 1, 40), repeated(1, 2, 1, 40)} {
+		games = append(games, pair...)
+	}
+	open := outcome{halves: 2, seat: game.First, plies: 40}
+	ends := func(all ...outcome) string {
+		var b strings.Builder
+		standingWith(t, all).writeEnds(&b)
+		return b.String()
+	}
+	const want = "; the same seat won both games of 5 of 9 pairs\n"
+	if got := ends(append(games, open)...); !strings.Contains(got, want) {
+		t.Errorf("want %q in:\n%s", want, got)
+	}
+	if got := ends(open); strings.Contains(got, "same seat") {
+		t.Errorf("no pair is complete:\n%s", got)
+	}
+}
+
 // TestRepeatedGames: games that are move for move like others are counted, and said to
 // prove nothing once they are many. The same moves by the other player are another game.
 func TestRepeatedGames(t *testing.T) {
