@@ -10,11 +10,6 @@ import (
 	"sparring/protocol"
 )
 
-// LevelPlayer returns the player that is a level of a game.
-func LevelPlayer(gameName string, n int) protocol.PlayerID {
-	return protocol.PlayerID(fmt.Sprintf("%s-level-%d", gameName, n))
-}
-
 // levelsPerBot is how many games at once the levels play against one bot. The ladder
 // gives it one at a time, unless the operator wants more.
 const levelsPerBot = 16
@@ -41,7 +36,7 @@ func (c Config) levels() []Profile {
 			if err != nil {
 				break // a game without levels
 			}
-			player := LevelPlayer(g.Name, n)
+			player := protocol.LevelPlayer(g.Name, n)
 			all = append(all, Profile{
 				Player: player, Display: fmt.Sprintf("Level %d · %d 级", n, n), Games: []string{g.Name},
 				Pools: []protocol.Pool{protocol.OwnPool(player)}, Engine: levelEngine(n, p),

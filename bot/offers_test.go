@@ -59,7 +59,7 @@ func TestOneBotAgainstTheLevels(t *testing.T) {
 	offer := func(i int, by protocol.Opponent, rated bool) protocol.OfferAnswer {
 		o := offerOf(small(t), protocol.GameID(fmt.Sprintf("g%d-%s", i, by.Player)), game.First)
 		o.Terms.Rated, o.Opponent = rated, &by
-		return p.offer(protocol.OwnPool(LevelPlayer("amazons", 1+i%10)), o)
+		return p.offer(protocol.OwnPool(protocol.LevelPlayer("amazons", 1+i%10)), o)
 	}
 	eve, bob, ann := protocol.Opponent{Player: "eve", Kind: protocol.Bot}, protocol.Opponent{Player: "bob", Kind: protocol.Bot}, protocol.Opponent{Player: "human-ann", Kind: protocol.Human}
 	mask := protocol.Opponent{Player: "mask", Kind: protocol.Human} // nobody vouches for it

@@ -47,6 +47,12 @@ type Engine struct {
 	Reproducible bool `json:"reproducible,omitempty"`
 }
 
+// LevelPlayer returns the player that is a level of a game. Anybody may say in a hello that
+// an engine plays at a level; where this player is present, it is the one that does.
+func LevelPlayer(gameName string, level int) PlayerID {
+	return PlayerID(fmt.Sprintf("%s-level-%d", gameName, level))
+}
+
 // String returns the name and version, and the level if there is one.
 func (e Engine) String() string {
 	text := e.Name

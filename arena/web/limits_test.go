@@ -13,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -186,5 +187,28 @@ func TestLobbyOfStrangers(t *testing.T) {
 	l.refresh("")
 	if len(l.changed) > 0 || len(l.wake) > 0 {
 		t.Errorf("refreshed: %v", l.changed)
+	}
+}
+
+// TestLevelsOfStrangers: a bot that says it plays at a level does not stand for it where the
+// platform has a player of that level.
+func TestLevelsOfStrangers(t *testing.T) {
+	claims := func(p protocol.PlayerID, gameName string, level int) arena.Instance {
+		return arena.Instance{Player: p, Hello: protocol.Hello{Kind: protocol.Bot, Games: []protocol.Capability{{Game: gameName, Engine: &protocol.Engine{Level: level}}}}}
+	}
+	present := []arena.Instance{claims("eve", "gomoku", 3), claims("gomoku-level-3", "gomoku", 3), claims("gomoku-level-4", "gomoku", 4),
+		claims("mallory", "gomoku", 5), claims("trent", "amazons", 3)}
+	want := map[protocol.PlayerID]int{"eve": 0, "gomoku-level-3": 3, "gomoku-level-4": 4, "mallory": 5, "trent": 3}
+	for _, o := range opponents(present) {
+		if o.Level != want[o.Player] {
+			t.Errorf("%s stands for level %d of %s, want %d", o.Player, o.Level, o.Game, want[o.Player])
+		}
+		if past := levelOf(present, o.Player, o.Game); past != want[o.Player] {
+			t.Errorf("a game against %s counts as one against level %d, want %d", o.Player, past, want[o.Player])
+		}
+		delete(want, o.Player)
+	}
+	if len(want) > 0 {
+		t.Errorf("not among the opponents: %v", want)
 	}
 }

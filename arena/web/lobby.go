@@ -144,6 +144,7 @@ func (h *hub) commonLobby() Lobby {
 // opponents returns the bots that take people, an entry for each game.
 func opponents(instances []arena.Instance) []Opponent {
 	list := []Opponent{}
+	levels := levelsOf(instances)
 	for _, in := range instances {
 		if !takesPeople(in) {
 			continue
@@ -154,7 +155,7 @@ func opponents(instances []arena.Instance) []Opponent {
 				o.Speeds = append(o.Speeds, string(s))
 			}
 			if c.Engine != nil {
-				o.Level, o.Elo, o.EloError = c.Engine.Level, c.Engine.Elo, c.Engine.EloError
+				o.Level, o.Elo, o.EloError = levels.of(in.Player, c), c.Engine.Elo, c.Engine.EloError
 			}
 			if t := in.Hello.Takes; t != nil && t.Rated != nil {
 				o.Rated, o.Casual = *t.Rated, !*t.Rated
@@ -177,6 +178,31 @@ func opponents(instances []arena.Instance) []Opponent {
 		return cmp.Or(cmp.Compare(x.Game, y.Game), cmp.Compare(strength(x), strength(y)), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Player, y.Player))
 	})
 	return list
+}
+
+// levels are the players that take people, by whom levels are known.
+type levels map[protocol.PlayerID]bool
+
+func levelsOf(instances []arena.Instance) levels {
+	present := levels{}
+	for _, in := range instances {
+		if takesPeople(in) {
+			present[in.Player] = true
+		}
+	}
+	return present
+}
+
+// of returns the level at which a player plays a game; 0: none. Anybody may claim one, and
+// so stand on everybody's start page where the platform has no player for it.
+func (l levels) of(p protocol.PlayerID, c protocol.Capability) int {
+	if c.Engine == nil {
+		return 0
+	}
+	if own := protocol.LevelPlayer(c.Game, c.Engine.Level); own != p && l[own] {
+		return 0
+	}
+	return c.Engine.Level
 }
 
 // takesPeople reports whether an instance plays against people.

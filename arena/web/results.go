@@ -78,13 +78,14 @@ func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
 
 // levelOf returns the level at which a player plays a game, 0 if it does not say.
 func levelOf(instances []arena.Instance, player protocol.PlayerID, gameName string) int {
+	levels := levelsOf(instances)
 	for _, in := range instances {
 		if in.Player != player {
 			continue
 		}
 		for _, c := range in.Hello.Games {
 			if c.Game == gameName && c.Engine != nil {
-				return c.Engine.Level
+				return levels.of(player, c)
 			}
 		}
 	}

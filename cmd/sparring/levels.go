@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena/glicko"
-	"sparring/bot"
 	"sparring/configs"
 	"sparring/engine/level"
 	"sparring/game/catalog"
@@ -134,7 +133,7 @@ func levelAnchors() map[protocol.PlayerID]glicko.Rating {
 		for n, elo := range elos {
 			r := glicko.Start
 			r.Rating, r.Deviation = math.Round(r.Rating+elo-sum/float64(len(elos))), anchorDeviation
-			anchors[bot.LevelPlayer(g, n)] = r
+			anchors[protocol.LevelPlayer(g, n)] = r
 		}
 	}
 	return anchors
