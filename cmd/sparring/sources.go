@@ -15,14 +15,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine/atomicfile"
+	"sparring/lab/campaign"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"
 )
 
 // aSource explains SOURCE arguments in the help of commands.
-const aSource = `A SOURCE is a data directory or another folder of records, a file of records, the
-result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
+const aSource = `A SOURCE is a data directory, the folder of a campaign or another folder of records,
+a file of records, the result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
+
+// lockExt is the ending of the files beside result files that keep a second process from
+// writing to them. A pattern such as games/* names them, too.
+const lockExt = ".jsonl.lock"
 
 // byteOrderMark is what some editors and shells put before a text in UTF-8, and markedHead how
 // a file of records then begins.
@@ -39,9 +44,7 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 		return nil, err
 	}
 	if info.IsDir() {
-		if in := recordsDir(path); isDir(in) {
-			path = in
-		}
+		path = recordsIn(path)
 		entries, _ := os.ReadDir(path) // record.Files has the error, too
 		if files, err := record.Files(path); err == nil && len(files) == 0 && len(entries) > 0 {
 			return nil, fmt.Errorf("%s: no file of this folder has records (*.jsonl); of other programs' files give each, as in %s", path, filepath.Join(path, "*"))
@@ -61,8 +64,8 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 		f.Close() // nothing was written
 	}
 	switch {
-	case len(head) == 0 && errors.Is(err, io.EOF) && strings.HasSuffix(path, ".jsonl"):
-		return func(func(*record.Record, error) bool) {}, nil // nothing was written yet
+	case len(head) == 0 && errors.Is(err, io.EOF) && (strings.HasSuffix(path, ".jsonl") || strings.HasSuffix(path, lockExt)):
+		return func(func(*record.Record, error) bool) {}, nil // nothing was written yet, or never is
 	case len(head) == 0 && errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: the file is empty", path)
 	case err != nil && !errors.Is(err, io.EOF):
@@ -84,6 +87,18 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 			}
 		}
 	}, nil
+}
+
+// recordsIn returns the folder that has the records of a folder: that of a data directory or of
+// a campaign, and else the folder itself.
+func recordsIn(dir string) string {
+	if in := recordsDir(dir); isDir(in) {
+		return in
+	}
+	if in := campaign.GamesOf(dir); in != "" {
+		return in
+	}
+	return dir
 }
 
 // standardInput returns the standard input of a command. Reading it ends with the context of
@@ -256,9 +271,7 @@ func filesOf(path string) (files []string, err error) {
 	if !isDir(path) {
 		return []string{path}, nil
 	}
-	if in := recordsDir(path); isDir(in) {
-		path = in
-	}
+	path = recordsIn(path)
 	entries, err := os.ReadDir(path) // no pattern: the path may have brackets
 	if err != nil {
 		return nil, err

@@ -154,6 +154,41 @@ func TestFolderOfOtherFiles(t *testing.T) {
 	}
 }
 
+// TestCampaignAsSource: the folder of a campaign stands for its games, not for its journal, and
+// a pattern that also names the locks beside the games reads no less.
+func TestCampaignAsSource(t *testing.T) {
+	const game = `{"v":1,"id":"g1","game":"gomoku","rules":"gomoku/freestyle-15","clock":"unlimited","rated":false,"seats":[{"player":"a"},{"player":"b"}],` +
+		`"result":"none","source":{"by":"match"},"plies":[{"seat":"first","move":"h8"}]}` + "\n"
+	folder := filepath.Join(t.TempDir(), "night.campaign")
+	if err := os.MkdirAll(filepath.Join(folder, "games"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"campaign.jsonl": `{"campaign":1,"name":"night"}` + "\n", "campaign.jsonl.lock": "", "games/m.jsonl.lock": "",
+		"games/m.jsonl": `{"match":1}` + "\n" + game,
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sources := range [][]string{{folder}, {filepath.Join(folder, "games", "m.jsonl"), filepath.Join(folder, "games", "m.jsonl.lock")}} {
+		var ids []string
+		for r, err := range inSources(sources) {
+			if err != nil {
+				t.Errorf("%s: %v", sources, err)
+				break
+			}
+			ids = append(ids, r.ID)
+		}
+		if len(ids) != 1 {
+			t.Errorf("%s: games %q, want one", sources, ids)
+		}
+	}
+	if err := checkOutput("--html", filepath.Join(folder, "games", "m.jsonl"), folder); err == nil {
+		t.Error("a report may replace the games of a campaign")
+	}
+}
+
 // TestOneFileForTwoFlags: no command writes two things to one file, of which the second
 // replaces the first: an evening of searches, or half of an experiment.
 func TestOneFileForTwoFlags(t *testing.T) {

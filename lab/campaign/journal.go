@@ -28,6 +28,15 @@ const (
 	gamesDir    = "games"
 )
 
+// GamesOf returns the folder with the result files of the campaign that has the folder dir;
+// "" of any other folder.
+func GamesOf(dir string) string {
+	if info, err := os.Stat(filepath.Join(dir, journalName)); err != nil || info.IsDir() {
+		return ""
+	}
+	return filepath.Join(dir, gamesDir)
+}
+
 // journalVersion is that of the journals that this package writes.
 const journalVersion = 1
 
