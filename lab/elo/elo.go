@@ -84,6 +84,14 @@ func (p Pairs) Elo() Diff {
 	return Diff{FromScore(p.Score()), (FromScore(high) - FromScore(low)) / 2}
 }
 
+// Needed returns the number of pairs with which the error of Elo would be about the given one,
+// if they went on as these; NaN where the score is 0 or 1.
+func (p Pairs) Needed(error float64) float64 {
+	s, v := p.Score(), p.Variance()
+	sigma := error / Z95 * s * (1 - s) * math.Ln10 / 400 // sigma² = (v + PriorDeviation/n) / n
+	return (v + math.Sqrt(v*v+4*sigma*sigma*PriorDeviation)) / (2 * sigma * sigma)
+}
+
 // EloInterval returns the ends of the 95 % confidence interval of the Elo difference,
 // those of Interval in Elo. They are infinite where the score's are 0 and 1.
 func (p Pairs) EloInterval() (low, high float64) {

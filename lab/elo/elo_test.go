@@ -100,6 +100,24 @@ func TestEdges(t *testing.T) {
 	}
 }
 
+// TestNeeded: with as many pairs of the same kind the error is the one asked for.
+func TestNeeded(t *testing.T) {
+	for _, p := range []Pairs{{2, 1, 3, 2, 2}, {0, 0, 10, 0, 0}, {1, 5, 20, 9, 5}} {
+		for _, times := range []int{4, 50} {
+			var more Pairs
+			for i := range p {
+				more[i] = times * p[i]
+			}
+			if got, want := p.Needed(more.Elo().Error), float64(more.Count()); !near(got/want, 1, 0.06) {
+				t.Errorf("%v: %.1f pairs for an error of %.2f Elo, want %g", p, got, more.Elo().Error, want)
+			}
+		}
+	}
+	if n := (Pairs{0, 0, 0, 0, 2}).Needed(10); !math.IsNaN(n) {
+		t.Errorf("an error that stays infinite needs %g pairs", n)
+	}
+}
+
 func TestScoreAndBack(t *testing.T) {
 	for _, e := range []float64{-400, -12.5, 0, 5, 191} {
 		if got := FromScore(ToScore(e)); !near(got, e, 1e-9) {

@@ -79,7 +79,24 @@ func (s *Standing) strength(test *elo.SPRT) Finding {
 	case !known(high):
 		return Finding{"verdict.even-above", names}
 	}
-	return Finding{"verdict.even", names}
+	games, within := narrower(pairs)
+	return Finding{"verdict.even", append(names, "games", games, "within", within)}
+}
+
+// narrower returns a number of games that would bring the error of the Elo difference down to
+// about half of what it is, and that error: a round one, 1, 2 or 5 of a power of ten. The
+// error of p is finite.
+func narrower(p elo.Pairs) (games int, within float64) {
+	now := p.Elo().Error
+	unit := math.Pow10(int(math.Floor(math.Log10(0.6 * now))))
+	for _, v := range []float64{1, 2, 5} {
+		if v*unit <= 0.6*now {
+			within = v * unit
+		}
+	}
+	needed := 2 * p.Needed(within)
+	digits := math.Max(2, math.Pow10(int(math.Log10(needed))-1)) // two of them, and an even number
+	return int(digits * math.Ceil(needed/digits)), within
 }
 
 // leader says who of several players is the strongest, if the meetings tell. The

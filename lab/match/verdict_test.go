@@ -97,6 +97,33 @@ func TestVerdictOfStrength(t *testing.T) {
 	}
 }
 
+// TestGamesForAnAnswer: where the games do not tell who is better, the verdict says how many
+// would tell more, and with as many of the same kind the error is the one it promised.
+func TestGamesForAnAnswer(t *testing.T) {
+	kind := append(append(repeated(3, 2, 1, 40), repeated(3, 0, 2, 40)...), repeated(2, 0, 1, 40)...)
+	var all []outcome
+	for range 5 {
+		all = append(all, kind...)
+	}
+	got := standingWith(t, all).Verdict(nil)[0]
+	if got.Key != "verdict.even" || len(got.Values) != 12 {
+		t.Fatal(text(got))
+	}
+	games, within := got.Values[9].(int), got.Values[11].(float64)
+	for len(all) < games {
+		all = append(all, kind...)
+	}
+	if e := standingWith(t, all).Meets[0].Pairs.Elo().Error; games%2 != 0 || math.Abs(e/within-1) > 0.05 {
+		t.Errorf("%s; then the error is %.1f", text(got), e)
+	}
+	for _, p := range []elo.Pairs{{2, 1, 2, 1, 2}, {0, 0, 100, 0, 0}, {40, 10, 50, 10, 40}, {20000, 9000, 20000, 9000, 20000}} {
+		now := p.Elo().Error
+		if games, within := narrower(p); within > 0.6*now || within < 0.24*now || games <= 2*p.Count() {
+			t.Errorf("%v: the error is %.2f, and with %d games ±%g", p, now, games, within)
+		}
+	}
+}
+
 // TestVerdictBesides: faults are counted, and differences only stated beyond the error.
 func TestVerdictBesides(t *testing.T) {
 	even := repeated(20, 2, 0, 60)
