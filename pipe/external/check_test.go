@@ -42,6 +42,7 @@ func TestCheck(t *testing.T) {
 		{faultyengine.OnlyStop, "clock", Bad, []string{"with 1s left", "until it is told to stop"}},
 		{faultyengine.IgnoreStop, "stop", Bad, []string{"hang", `"stop"`}},
 		{faultyengine.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
+		{faultyengine.Repeats, "output", Warn, []string{`and then, without being asked, "bestmove`}},
 		{faultyengine.Zombie, "children", Bad, []string{"1 zombies"}},
 		{faultyengine.Fork, "quit", Bad, []string{"1 processes are left"}},
 		{faultyengine.EarlyNull, "stop", Warn, []string{`"bestmove (none)" to "go infinite"`, "no more pondering"}},

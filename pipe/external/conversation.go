@@ -36,7 +36,7 @@ func (r *running) converse(p *program) (*answer, error) {
 	if !r.pauseAfterMove(p) {
 		return nil, nil
 	}
-	p.inbox.listen(true)
+	r.noteUnasked(p, p.inbox.listen(true))
 	p.began = true
 	if err := r.setUp(p); err != nil {
 		return nil, err
@@ -70,6 +70,24 @@ func (r *running) converse(p *program) (*answer, error) {
 			if err := c.overdue(); err != nil {
 				return nil, err
 			}
+		}
+	}
+}
+
+// noteUnasked reports an answer that the program gave after that to the search before. It is
+// not used, but had it come only now it would be taken for the answer to this search.
+func (r *running) noteUnasked(p *program, lines []string) {
+	switch {
+	case p.answered == "", p.needsSync: // it was not asked yet, or a stop may have crossed its answer
+		return
+	case r.engine.spec.Dialect == XBoard: // a claim, which may follow a move, would ask for the move again
+		return
+	}
+	for _, line := range lines {
+		if a, _ := p.parseLine(r.query, line); a != nil {
+			p.firstTime("unasked", func() {
+				r.game.incidents.add("the engine answered %q, and then, without being asked, %q; ignored", clip(p.answered), clip(line))
+			})
 		}
 	}
 }
@@ -230,7 +248,8 @@ func (c *conversation) overdue() error {
 // readLines handles the lines received since.
 func (c *conversation) readLines() (*answer, error) {
 	ended := isClosed(c.p.gone)
-	for _, line := range c.p.inbox.take() {
+	lines := c.p.inbox.take()
+	for i, line := range lines {
 		if c.p.isError(line) {
 			c.p.firstTime(line, func() {
 				c.r.game.incidents.add("the engine said %q after %q; ignored", clip(line), clip(c.p.lastSent()))
@@ -262,6 +281,7 @@ func (c *conversation) readLines() (*answer, error) {
 		case c.phase == restarting:
 			return nil, c.restart()
 		default:
+			c.p.inbox.skip(lines[i+1:])
 			return a, nil
 		}
 	}

@@ -121,6 +121,7 @@ type program struct {
 	board     *playedLine // what it has on its board; nil before a new game
 	oneGame   bool        // it plays only one game
 	began     bool        // a game has been set up
+	answered  string      // the answer to its last search in the game; "" before
 
 	movedAt     time.Time       // time of its last move
 	stopTook    time.Duration   // from the stop of the last pondering to the answer; 0 once that is counted
@@ -227,7 +228,7 @@ func (e *Engine) keep(p *program) {
 		e.retire(p)
 		return
 	}
-	p.board, p.began, p.noted = nil, false, nil
+	p.board, p.began, p.answered, p.noted = nil, false, "", nil
 	p.claimed("")
 	e.idle = append(e.idle, p)
 }

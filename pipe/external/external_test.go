@@ -137,7 +137,7 @@ func TestFaultyEngines(t *testing.T) {
 			alone(t, "after Close", files)
 		})
 	}
-	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, // have tests of their own
+	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, faultyengine.Repeats, // have tests of their own
 		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.SlowStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
@@ -369,6 +369,48 @@ func TestLateAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// TestRepeatedAnswer: a program that answers a search twice at once loses nothing by that, and
+// is reported once. If the second answer is taken for that to the next search, the fault says so.
+func TestRepeatedAnswer(t *testing.T) {
+	g := play(t, openFaulty(t, faultyengine.Repeats))
+	p := newGame(t, "xiangqi/wxf")
+	var incidents []string
+	for range 4 {
+		r := find(t, g, p, search.Limits{Depth: 1})
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		incidents = append(incidents, r.Incidents...)
+		playOn(t, p, r.Move, game.NoMove)
+	}
+	if len(incidents) != 1 || !strings.Contains(incidents[0], "without being asked") {
+		t.Errorf("incidents %q, want one of an answer without being asked", incidents)
+	}
+}
+
+// TestAnswerThatComesLate: a fault says so if its answer is that to the search before, again.
+func TestAnswerThatComesLate(t *testing.T) {
+	g := play(t, openFaulty(t, faultyengine.HangGo))
+	p := newGame(t, "xiangqi/wxf")
+	search := func() search.Result {
+		run, err := g.Search(p, search.Limits{Depth: 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-run.(*running).begun
+		g.current().program.inbox.put([]byte("bestmove h3e3"))
+		return run.Wait()
+	}
+	first := search()
+	if first.Err != nil {
+		t.Fatal(first.Err)
+	}
+	playOn(t, p, first.Move, game.NoMove)
+	if r := search(); r.Err == nil || !strings.Contains(r.Err.Error(), "it is the answer to the search before, again") {
+		t.Errorf("fault %v, want that it answered the search before", r.Err)
 	}
 }
 

@@ -24,18 +24,36 @@ type inbox struct {
 	mu        sync.Mutex
 	listening bool
 	lines     []string
-	last      string // read or not
+	unasked   []string // the latest that nobody has read before listening was turned on again
+	last      string   // read or not
 }
 
 func newInbox(tell, flood func(text string)) *inbox {
 	return &inbox{changed: make(chan struct{}, 1), tell: tell, flood: flood, listening: true}
 }
 
-// listen turns the collecting of lines on or off, and drops those collected.
-func (b *inbox) listen(on bool) {
+// maxUnasked is the number of lines that are kept while nobody listens.
+const maxUnasked = 8
+
+// listen turns the collecting of lines on or off, and drops those collected. When it is
+// turned on it returns the latest of those that nobody has read since it was on before.
+func (b *inbox) listen(on bool) (unasked []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.pass(b.lines...)
 	b.listening, b.lines = on, nil
+	if on {
+		unasked, b.unasked = b.unasked, nil
+	}
+	return unasked
+}
+
+// pass keeps lines that nobody reads. The caller holds the lock.
+func (b *inbox) pass(lines ...string) {
+	b.unasked = append(b.unasked, lines...)
+	if over := len(b.unasked) - maxUnasked; over > 0 {
+		b.unasked = append(b.unasked[:0], b.unasked[over:]...)
+	}
 }
 
 // take returns and removes the lines.
@@ -45,6 +63,13 @@ func (b *inbox) take() []string {
 	lines := b.lines
 	b.lines = nil
 	return lines
+}
+
+// skip gives back lines that were taken and that nobody needs.
+func (b *inbox) skip(lines []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pass(lines...)
 }
 
 // latest returns the last line received.
@@ -61,15 +86,25 @@ func (b *inbox) signal() {
 	}
 }
 
-func (b *inbox) put(line []byte) {
-	text := string(bytes.TrimRight(line, "\r"))
+// put adds lines that came together, all at once: an answer that is written twice is not
+// read as the answers to two searches.
+func (b *inbox) put(lines ...[]byte) {
+	if len(lines) == 0 {
+		return
+	}
+	texts := make([]string, len(lines))
+	for i, line := range lines {
+		texts[i] = string(bytes.TrimRight(line, "\r"))
+		b.tell(texts[i])
+	}
 	b.mu.Lock()
-	b.last = text
+	b.last = texts[len(texts)-1]
 	if b.listening {
-		b.lines = append(b.lines, text)
+		b.lines = append(b.lines, texts...)
+	} else {
+		b.pass(texts...)
 	}
 	b.mu.Unlock()
-	b.tell(text)
 	b.signal()
 }
 
@@ -87,13 +122,12 @@ func (b *inbox) read(r io.Reader) {
 			io.Copy(io.Discard, r) // until the program is killed
 			return
 		}
-		for {
-			i := bytes.IndexByte(data, '\n')
-			if i < 0 {
-				break
-			}
-			b.put(append(rest, data[:i]...))
-			rest, data = rest[:0], data[i+1:]
+		lines := bytes.Split(data, []byte{'\n'})
+		data = lines[len(lines)-1]
+		if lines = lines[:len(lines)-1]; len(lines) > 0 {
+			lines[0] = append(rest, lines[0]...)
+			rest = rest[:0]
+			b.put(lines...)
 		}
 		if rest = append(rest, data...); len(rest) > maxLineLength {
 			b.put(rest[:maxLineLength])

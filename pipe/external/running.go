@@ -378,8 +378,13 @@ func (r *running) finish(p *program, a *answer) error {
 		return nil
 	}
 	m, after, why := r.check(a)
+	repeated := a.line == p.answered
+	p.answered = a.line
 	switch {
 	case why != "" && r.moveDue():
+		if repeated {
+			why += "; it is the answer to the search before, again"
+		}
 		p.fail(engine.FaultIllegal, "it answered %q in %s: %s", clip(a.line), clip(r.query.pos.String()), why)
 		<-p.gone
 		return p.fault()

@@ -37,6 +37,7 @@ const (
 	Null        = "null"         // plays no move
 	Opponent    = "opponent"     // plays a move for the other side
 	Twice       = "twice"        // answers every stop twice
+	Repeats     = "repeats"      // answers every search twice, in one breath
 	Ranks       = "ranks"        // writes ranks from 0 instead of 1
 	Fork        = "fork"         // leaves a child behind, in its own session
 	Zombie      = "zombie"       // does not wait for its child
@@ -69,7 +70,7 @@ const (
 
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
-	Illegal, Null, Opponent, Twice, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
+	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
 	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard}
 
 // StopDelay is how late SlowStop answers.
@@ -352,7 +353,11 @@ func (e *engine) answer() {
 		}
 	}
 	e.say(uci.Info{Depth: 1, Score: uci.Score{Unit: uci.Centipawns, Value: 12}, Nodes: uint64(len(moves)), PV: []string{text}})
-	e.say(uci.BestMove{Move: text, Ponder: reply})
+	best := uci.BestMove{Move: text, Ponder: reply}.String()
+	if e.mode == Repeats {
+		best += "\n" + best
+	}
+	e.say(best)
 }
 
 // reply returns the first legal reply to a move, which it expects; "" if there is none.
