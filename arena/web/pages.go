@@ -21,9 +21,8 @@ import (
 
 // Entries of a page of the lists.
 const (
-	shownGames    = 100
-	shownPlayers  = 100
-	longestLadder = 1_000_000 // bounds the places that may be asked for
+	shownGames   = 100
+	shownPlayers = 100
 )
 
 // words are the page's texts in one language.
@@ -90,6 +89,9 @@ func gameLinks(w words, path, chosen string, all bool) (links []choiceLink) {
 type ladderPage struct {
 	Games, Speeds []choiceLink
 	Rows          []ladderRow
+	Players       int        // of this game and speed
+	Own           *ladderRow // the visitor's, wherever it stands; nil: none
+	OwnLink       string     // the page that has it
 	Previous      string
 	Next          string
 }
@@ -101,6 +103,7 @@ type ladderRow struct {
 	Rating, Error       int // 95 %, either way
 	Provisional         bool
 	Wins, Draws, Losses int
+	Own                 bool // the visitor's
 }
 
 var speeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}
@@ -141,20 +144,40 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	}
 	all := bySpeed[speed]
 	slices.SortStableFunc(all, func(a, b arena.Standing) int { return cmp.Compare(b.Rating.Rating, a.Rating.Rating) })
-	from := place(query.Get("from"))
-	if from > 1 {
-		data.Previous = link(speed, max(1, from-shownPlayers))
+	var own protocol.PlayerID
+	if p, err := s.session(r); err == nil { // without one, or without the store, the ladder is there all the same
+		own = p.ID
 	}
-	for i := from - 1; i < min(len(all), from-1+shownPlayers); i++ {
-		st := all[i]
-		data.Rows = append(data.Rows, ladderRow{Place: i + 1, player: t.named(playerOf(st.Player, st.Display)),
+	data.fill(t, all, own, place(query.Get("from")), func(from int) string { return link(speed, from) })
+	s.page(w, r, http.StatusOK, "ladder.html", data)
+}
+
+// fill fills in the standings all, in their order, from a place on, and where the player own
+// stands. Link makes the address of the page from a place.
+func (d *ladderPage) fill(t words, all []arena.Standing, own protocol.PlayerID, from int, link func(from int) string) {
+	from = max(1, min(from, len(all))) // a link that is older than the ladder may lead beyond its end
+	d.Players = len(all)
+	for i, st := range all {
+		shown := i >= from-1 && i < from-1+shownPlayers
+		if !shown && st.Player != own {
+			continue
+		}
+		row := ladderRow{Place: i + 1, player: t.named(playerOf(st.Player, st.Display)),
 			Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
-			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses})
+			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses, Own: st.Player == own}
+		if shown {
+			d.Rows = append(d.Rows, row)
+		}
+		if row.Own {
+			d.Own, d.OwnLink = &row, link(i/shownPlayers*shownPlayers+1)+"#own"
+		}
+	}
+	if from > 1 {
+		d.Previous = link(max(1, from-shownPlayers))
 	}
 	if from-1+shownPlayers < len(all) {
-		data.Next = link(speed, from+shownPlayers)
+		d.Next = link(from + shownPlayers)
 	}
-	s.page(w, r, http.StatusOK, "ladder.html", data)
 }
 
 // place reads the place that a page of a list begins with, from 1.
@@ -163,7 +186,7 @@ func place(text string) int {
 	if err != nil {
 		return 1
 	}
-	return min(max(n, 1), longestLadder)
+	return max(n, 1)
 }
 
 // livePage is the data of games.html.

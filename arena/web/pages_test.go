@@ -1,6 +1,8 @@
 package web
 
 import (
+	"encoding/json"
+	"fmt"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/arena/web/static"
 	"sparring/arena/web/view"
@@ -102,13 +105,22 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestLadder: players stand in the order of their ratings, by game and speed.
+// TestLadder: players stand in the order of their ratings, by game and speed, and somebody who
+// has a rating is told where.
 func TestLadder(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare")
 	g := startGateway(t, srv, quick(), nil)
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare · 野兔"})
-	p := openPage(t, g, human("ann"))
+	made := httptest.NewRecorder()
+	g.server.Handler().ServeHTTP(made, httptest.NewRequest(http.MethodPost, "/api/session", strings.NewReader("{}")))
+	var ann whoAnswer
+	if err := json.Unmarshal(made.Body.Bytes(), &ann); err != nil {
+		t.Fatal(err)
+	}
+	cookie := made.Result().Cookies()[0]
+	_, secret, _ := splitToken(cookie.Value)
+	p := dialPage(t, g, "address=a&name=Ann&player="+string(ann.Player)+"&session="+hashed(secret))
 	p.want(Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
 	contains(t, read(g.server, "/ladder"), "Nobody has played a rated game here yet.")
@@ -124,13 +136,51 @@ func TestLadder(t *testing.T) {
 	p.state(id, "the end", finished)
 	gametest.Eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
 	w := read(g.server, "/ladder?game=gomoku")
-	contains(t, w, ">Hare<", string(human("ann")), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
-	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(human("ann"))) {
+	contains(t, w, ">Hare<", string(ann.Player), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
+	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(ann.Player)) {
 		t.Error("the winner does not stand first")
+	}
+	contains(t, read(g.server, "/ladder?game=gomoku", "Cookie", cookie.Name+"="+cookie.Value), "Your place: 2 of 2", `<tr id="own">`)
+	if strings.Contains(w.Body.String(), "Your place") || strings.Contains(w.Body.String(), `id="own"`) {
+		t.Error("a stranger has a place")
 	}
 	contains(t, read(g.server, "/ladder?game=gomoku&speed=blitz", "Accept-Language", "zh"), "五子棋", "快棋", "暂定", ">野兔<")
 	contains(t, read(g.server, "/ladder?game=gomoku&speed=bullet"), "Nobody has played a rated game here yet.")
 	contains(t, read(g.server, "/ladder?game=xiangqi"), "Nobody has played a rated game here yet.")
+}
+
+// TestLongLadder: each page has its part of the standings, one that begins beyond their end
+// the last; and the own place is there on all of them.
+func TestLongLadder(t *testing.T) {
+	all := make([]arena.Standing, 250)
+	for i := range all {
+		all[i] = arena.Standing{Player: protocol.PlayerID(fmt.Sprintf("p%d", i+1))}
+	}
+	link := func(from int) string { return fmt.Sprint(from) }
+	for _, c := range []struct {
+		from, first, last int
+		previous, next    string
+	}{{1, 1, 100, "", "101"}, {101, 101, 200, "1", "201"}, {201, 201, 250, "101", ""}, {40, 40, 139, "1", "140"}, {1000, 250, 250, "150", ""}} {
+		var d ladderPage
+		d.fill(words{}, all, "p130", c.from, link)
+		if n := len(d.Rows); n != c.last-c.first+1 || d.Rows[0].Place != c.first || d.Rows[n-1].Place != c.last || d.Previous != c.previous || d.Next != c.next {
+			t.Errorf("from %d: %d rows, previous %q, next %q", c.from, n, d.Previous, d.Next)
+		}
+		if d.Own == nil || d.Own.Place != 130 || d.OwnLink != "101#own" || d.Players != 250 {
+			t.Errorf("from %d: own place %+v, %q, of %d", c.from, d.Own, d.OwnLink, d.Players)
+		}
+		for _, row := range d.Rows {
+			if row.Own != (row.Place == 130) {
+				t.Errorf("from %d: place %d is the own one: %t", c.from, row.Place, row.Own)
+			}
+		}
+	}
+	var none, empty ladderPage
+	none.fill(words{}, all, "", 1, link)
+	empty.fill(words{}, nil, "p1", 7, link)
+	if none.Own != nil || empty.Own != nil || len(empty.Rows) > 0 || empty.Previous != "" || empty.Next != "" {
+		t.Errorf("a stranger's own place is %+v; an empty ladder has %+v", none.Own, empty)
+	}
 }
 
 // describeAll plays a game from texts, and describes its page at a ply.
