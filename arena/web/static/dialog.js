@@ -93,13 +93,14 @@ let timer;
 /**
  * note shows a sentence for a while, above what is there, an open dialog, too, and speaks it.
  * @param {string} text
+ * @param {boolean} [brief] shows no more than two lines: it is somebody else's, who may have written any length
  */
-export function note(text) {
+export function note(text, brief) {
 	shown?.remove();
 	clearTimeout(timer);
-	shown = above().appendChild(h("div.note", { "data-note": "", "aria-hidden": "true" }, text));
+	shown = above().appendChild(h("div.note", { "data-note": "", "aria-hidden": "true" }, brief ? h("div.brief", null, text) : text));
 	say(text);
-	timer = setTimeout(() => shown?.remove(), 2500 + 60 * text.length);
+	timer = setTimeout(() => shown?.remove(), 2500 + 60 * Math.min(text.length, brief ? 80 : Infinity));
 }
 
 // Whoever goes on has read it; what it covers must not stay covered.

@@ -104,6 +104,6 @@ export class Sheet {
 		this.said.insertBefore(h("li", { data: { said: String(said) } }, h("b", null, h("bdi", null, name)), h("bdi", null, text)), later ?? null);
 		this.said.scrollTop = this.said.scrollHeight;
 		this.talk.hidden = false;
-		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`\u2068${name}\u2069: ${text}`);
+		if (!earlier && from !== this.game.me() && getComputedStyle(this.element).visibility === "hidden") note(`\u2068${name}\u2069: ${text}`, true);
 	}
 }

@@ -259,6 +259,28 @@ func TestChat(t *testing.T) {
 	f.ann.await(`!document.querySelector("[data-review]") && document.documentElement.dataset.turn === "first"`)
 }
 
+// TestLongChat: a message of any length covers no more of the other's board than two lines of
+// it, and can be read as a whole beside the game.
+func TestLongChat(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "xiangqi"})
+	long := strings.Repeat("Donaudampfschifffahrt", 14)
+	f.bob.see(`input[name="chat"]`)
+	f.bob.set(`input[name="chat"]`, long)
+	eval[any](f.ann, `void new MutationObserver(() => {
+		const note = document.querySelector("[data-note]");
+		if (note) window.covered = note.getBoundingClientRect().height;
+	}).observe(document.body, {childList: true})`)
+	f.bob.tap(act("chat"))
+	f.ann.await(`window.covered`)
+	if got := eval[float64](f.ann, `covered`); got > 80 {
+		t.Errorf("the note is %.0f pixels high", got)
+	}
+	f.ann.tap(act("list"))
+	f.ann.await(lines + ` === ` + quote(long))
+}
+
 // lines is an expression: the messages that the page shows, in order.
 const lines = `[...document.querySelectorAll(".chat li")].map(e => e.lastChild.textContent).join(" ")`
 
