@@ -7,16 +7,37 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine"
+	"sparring/lab/campaign"
 	"sparring/lab/match"
 )
 
-// openResults opens or creates a result file, and says if it was truncated.
+// openResults opens or creates a result file, and says if it was truncated. It holds games
+// of one version of each player.
 func openResults(errs io.Writer, path string, terms *match.Terms) (*match.File, error) {
+	terms.Versions = versionsOf(terms)
 	file, err := match.OpenFile(path, terms)
 	if err == nil && file.Torn() {
 		sayTorn(errs, path)
 	}
 	return file, err
+}
+
+// versionsOf returns the versions of the players that have programs or files besides this
+// program, by spec. Players of a platform have none here, and a program that can't be read has
+// an unknown one.
+func versionsOf(terms *match.Terms) map[string]string {
+	if terms.Over != "" {
+		return nil
+	}
+	found, own := &campaign.Versions{}, engine.Build()
+	versions := map[string]string{}
+	for _, spec := range terms.Players {
+		if v, err := found.Of(spec); err == nil && v.Build != own {
+			versions[spec] = v.Build
+		}
+	}
+	return versions
 }
 
 // sayTorn says that the last line of a file of games was truncated.

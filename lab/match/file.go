@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -130,7 +131,14 @@ func sameTerms(line []byte, t *Terms) error {
 		return fmt.Errorf("result file version %d; this program reads version %d", have.V, FileVersion)
 	}
 	t.ID = have.ID
-	if differ := journal.Differences(have, *t); len(differ) > 0 {
+	var differ []string
+	for _, spec := range slices.Sorted(maps.Keys(t.Versions)) {
+		if v, known := have.Versions[spec]; known && v != t.Versions[spec] {
+			differ = append(differ, fmt.Sprintf("the program or the files of %s are not those that have played its games", spec))
+		}
+	}
+	have.Versions = t.Versions
+	if differ = append(journal.Differences(have, *t), differ...); len(differ) > 0 {
 		return fmt.Errorf("%w: %s", ErrTerms, strings.Join(differ, "; "))
 	}
 	return nil

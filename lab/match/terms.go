@@ -53,6 +53,9 @@ type Terms struct {
 	// in matches.
 	Design map[string]string `json:"design,omitempty"`
 	Build  string            `json:"build"` // of this program
+	// Versions tell, by spec, the programs and files of players apart that may be replaced
+	// between two runs. Those that are not there, as in files of earlier builds, are unknown.
+	Versions map[string]string `json:"versions,omitempty"`
 }
 
 // Kind is the type of tournament.
