@@ -322,7 +322,14 @@ func (w words) strength(x campaign.Strength) strengthRow {
 		}
 		row.Change = w.T("elo.few")
 		if x.Change.Value != nil {
-			row.Change = w.eloOf(*x.Change.Value, infinite(x.Change.Low, -1), infinite(x.Change.High, 1))
+			low, high := infinite(x.Change.Low, -1), infinite(x.Change.High, 1)
+			tells := "campaign.change.open"
+			if low > 0 {
+				tells = "campaign.change.stronger"
+			} else if high < 0 {
+				tells = "campaign.change.weaker"
+			}
+			row.Change = w.T(tells, "elo", w.eloOf(*x.Change.Value, low, high))
 		}
 	case x.Before.Games() == 0:
 		row.Change = w.T("campaign.first-games")
