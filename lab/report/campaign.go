@@ -323,13 +323,15 @@ func (w words) strength(x campaign.Strength) strengthRow {
 		row.Change = w.T("elo.few")
 		if x.Change.Value != nil {
 			low, high := infinite(x.Change.Low, -1), infinite(x.Change.High, 1)
-			tells := "campaign.change.open"
-			if low > 0 {
-				tells = "campaign.change.stronger"
-			} else if high < 0 {
-				tells = "campaign.change.weaker"
+			row.Change = w.eloOf(*x.Change.Value, low, high)
+			switch {
+			case low > 0:
+				row.Change = w.T("campaign.change.stronger", "elo", row.Change)
+			case high < 0:
+				row.Change = w.T("campaign.change.weaker", "elo", row.Change)
+			case !math.IsInf(low, 0) || !math.IsInf(high, 0): // else there are too few games
+				row.Change = w.T("campaign.change.open", "elo", row.Change)
 			}
-			row.Change = w.T(tells, "elo", w.eloOf(*x.Change.Value, low, high))
 		}
 	case x.Before.Games() == 0:
 		row.Change = w.T("campaign.first-games")
