@@ -2,6 +2,7 @@ package gomocup
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"sparring/pipe/internal/tokens"
@@ -61,6 +62,10 @@ func join(points []Point) string {
 	return strings.Join(texts, " ")
 }
 
+// aroundCommas is what some engines write for a comma; managers that read points by scanf
+// take spaces behind it.
+var aroundCommas = regexp.MustCompile(`[ \t]*,[ \t]*`)
+
 // ParseAnswer reads a line from an engine. Engines write whatever they like; a
 // line that is not an answer is Chatter. An answer that is known by its first
 // word and malformed is an error that wraps ErrSyntax.
@@ -91,7 +96,7 @@ func ParseAnswer(line string) (Answer, error) {
 		}
 		return Answer{Kind: Chatter, Text: line}, nil
 	}
-	fields := strings.Fields(line)
+	fields := strings.Fields(aroundCommas.ReplaceAllString(line, ","))
 	if len(fields) > 3 {
 		return Answer{Kind: Chatter, Text: line}, nil
 	}
