@@ -85,8 +85,10 @@ func TestHowGamesEnd(t *testing.T) {
 					if g.Result != want || g.Reason != c.reason {
 						t.Errorf("script in seat %s: %s by %s, want %s by %s", seat, g.Result, g.Reason, want, c.reason)
 					}
-					if f := g.Match.Fault; (f != nil) != (c.fault != "") || f != nil && (f.Seat != seat || f.Kind != c.fault || c.fault == engine.FaultTime && f.Text == "") {
+					if f := g.Match.Fault; (f != nil) != (c.fault != "") || f != nil && (f.Seat != seat || f.Kind != c.fault) {
 						t.Errorf("script in seat %s: fault %+v, want %q", seat, f, c.fault)
+					} else if (c.fault == engine.FaultTime || c.fault == engine.FaultHang) && (strings.HasPrefix(f.Text, ";") || !strings.HasSuffix(f.Text, "; "+oddLine)) {
+						t.Errorf("script in seat %s: %q does not say what went wrong before", seat, f.Text)
 					} else if f != nil && !strings.HasPrefix(g.Text, fmt.Sprintf("the %s seat's engine %s: ", seat, c.fault.Words())) {
 						t.Errorf("script in seat %s: fault %q is told as %q", seat, c.fault, g.Text)
 					}

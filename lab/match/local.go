@@ -159,13 +159,13 @@ func (s *localGame) turn(ctx context.Context) error {
 	after, inTime := side.Charge(spec, s.clocks[seat], used, s.terms.move(), s.terms.margin())
 	if late && !spec.Traits().Limited {
 		s.lose(seat, &engine.Fault{Kind: engine.FaultHang,
-			Text: fmt.Sprintf("ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
+			Text: with(r.Incidents, "ply %d: no move after %v", s.pos.Ply()+1, s.terms.patience())})
 		return nil
 	}
 	if late || !inTime {
 		budget, _ := budgetOf(spec, s.clocks[seat], s.terms.move())
 		s.lose(seat, &engine.Fault{Kind: engine.FaultTime,
-			Text: fmt.Sprintf("ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
+			Text: with(r.Incidents, "ply %d took %v, with %v left and a margin of %v", s.pos.Ply()+1, round(used), round(budget), s.terms.margin())})
 		return nil
 	}
 	s.clocks[seat] = after
@@ -175,6 +175,12 @@ func (s *localGame) turn(ctx context.Context) error {
 	}
 	s.move(seat, r, used)
 	return nil
+}
+
+// with formats what a player lost by, and adds what else went wrong meanwhile: an error
+// message may say why no move came.
+func with(incidents []string, format string, args ...any) string {
+	return strings.Join(append([]string{fmt.Sprintf(format, args...)}, incidents...), "; ")
 }
 
 // think asks the player for a move and stops it when its time is up. Its answer is

@@ -136,9 +136,13 @@ func silent(p game.Position, l search.Limits, seed uint64) (search.Result, time.
 func taking(d time.Duration) script {
 	return func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
 		r, _ := steady(p, l, seed)
+		r.Incidents = []string{oddLine}
 		return r, d
 	}
 }
+
+// oddLine is what goes wrong while a script of taking thinks.
+const oddLine = `the engine said "ERROR busy"; ignored`
 
 func resigning(game.Position, search.Limits, uint64) (search.Result, time.Duration) {
 	return search.Result{Resign: true}, 0
