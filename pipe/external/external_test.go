@@ -91,7 +91,7 @@ func TestFaultyEngines(t *testing.T) {
 		{faultyengine.IgnoreStop, engine.FaultHang, []string{`of "stop"`}, search.Limits{}},
 		{faultyengine.Flood, engine.FaultFlood, []string{"within a second", "and on"}, search.Limits{Depth: 1}},
 		{faultyengine.EndlessLine, engine.FaultFlood, []string{"a line of more than"}, search.Limits{Depth: 1}},
-		{faultyengine.Illegal, engine.FaultIllegal, []string{`"bestmove a1i10"`, "rnbakabnr"}, search.Limits{Depth: 1}},
+		{faultyengine.Illegal, engine.FaultIllegal, []string{`"bestmove a1i10"`, "rnbakabnr", "illegal move: a0i9, in our notation"}, search.Limits{Depth: 1}},
 		{faultyengine.Null, engine.FaultIllegal, []string{`"bestmove 0000"`, "no move"}, search.Limits{Depth: 1}},
 		{faultyengine.Opponent, engine.FaultIllegal, nil, search.Limits{Depth: 1}},
 		{faultyengine.Ranks, engine.FaultIllegal, nil, search.Limits{Depth: 1}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -416,7 +417,10 @@ func (r *running) check(a *answer) (m game.Move, after game.Position, why string
 		return game.NoMove, nil, a.invalid
 	}
 	m, err := r.query.pos.Parse(a.move)
-	if err != nil {
+	switch {
+	case err != nil && !strings.Contains(a.line, a.move): // the program names points in another way
+		return game.NoMove, nil, err.Error() + ", in our notation"
+	case err != nil:
 		return game.NoMove, nil, err.Error()
 	}
 	if asked := r.state().limits.Moves; len(asked) > 0 && !slices.Contains(asked, m) {
