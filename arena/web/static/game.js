@@ -491,6 +491,7 @@ class Game {
 	async #send(request) {
 		const s = /** @type {State} */ (this.state);
 		if (request.step) this.#withdrew = request.step === "decline" ? request.t : "";
+		if (this.page.socket.state === "lost") note(this.t("game.unsent_act"));
 		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
 		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code) && !this.#done(request, answer)) note(refusal(answer));
 		return answer;

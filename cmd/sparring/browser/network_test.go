@@ -96,6 +96,23 @@ func TestOfflineInMidMove(t *testing.T) {
 	}
 }
 
+// TestResignedWithoutConnection: somebody who resigns without a network is told that this is
+// still to be sent, and it is.
+func TestResignedWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "traveller", phone, network.at)
+	p.play(setup{game: "gomoku", seat: "first"})
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.await(`noted(/^No connection. This is sent/)`)
+	network.setCut(false)
+	p.await(`document.documentElement.dataset.result === "second"`)
+}
+
 // TestSilentNetwork: a connection that has gone silent is shown as lost, and the
 // page comes back by itself.
 func TestSilentNetwork(t *testing.T) {
