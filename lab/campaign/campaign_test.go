@@ -366,20 +366,29 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestVersions: a file that changes is another version, also one that an option names.
+// TestVersions: a file that changes is another version, also one that an option names, but
+// not a log that the program writes.
 func TestVersions(t *testing.T) {
 	dir := t.TempDir()
-	program, net := filepath.Join(dir, "engine"), filepath.Join(dir, "net")
-	for _, f := range []string{program, net} {
+	program, net, said, heard := filepath.Join(dir, "engine"), filepath.Join(dir, "net"), filepath.Join(dir, "said"), filepath.Join(dir, "heard.log")
+	for _, f := range []string{program, net, said, heard} {
 		if err := os.WriteFile(f, []byte("one"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var v Versions
-	spec := "uci:" + program + ",option.EvalFile=" + net
+	spec := "uci:" + program + ",arg=" + heard + ",option.EvalFile=" + net + ",option.Debug Log File=" + said
 	first, err := v.Of(spec)
 	if err != nil || v.Check(first) != nil {
 		t.Fatalf("%+v, %v", first, err)
+	}
+	for _, f := range []string{said, heard} {
+		if err := os.WriteFile(f, []byte("one, two"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Check(first); err != nil {
+			t.Errorf("%s was written to: %v", f, err)
+		}
 	}
 	for _, f := range []string{net, program} {
 		if err := os.WriteFile(f, []byte("another"), 0o700); err != nil {

@@ -62,13 +62,14 @@ func (v *Versions) Of(spec string) (Version, error) {
 	return Version{spec, build}, nil
 }
 
-// filesOf returns the files that a spec names besides the program.
+// filesOf returns the files that a spec names besides the program, without those that the
+// program writes its log to: they change with every game.
 func filesOf(s playerspec.Spec) (files []string) {
 	add := func(dir, name string) {
 		if dir != "" && !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		if info, err := os.Stat(name); name != "" && err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(name); name != "" && err == nil && info.Mode().IsRegular() && filepath.Ext(name) != ".log" {
 			files = append(files, name)
 		}
 	}
@@ -79,7 +80,9 @@ func filesOf(s playerspec.Spec) (files []string) {
 			add(o.Dir, arg)
 		}
 		for _, opt := range o.Options {
-			add(o.Dir, opt.Value)
+			if !strings.Contains(strings.ToLower(opt.Name), "log") { // such as UCI's Debug Log File
+				add(o.Dir, opt.Value)
+			}
 		}
 	}
 	return files
