@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"sparring/engine"
+	"sparring/engine/opening"
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -88,6 +89,10 @@ func (p *Panel) evaluate(ctx context.Context, e Engine, pos game.Position) (Eval
 	}
 }
 
+// ErrInProcedure is the error for moves that end within an opening procedure: whose the
+// position is, nobody has chosen yet.
+var ErrInProcedure = errors.New("its opening procedure is not over after these moves, so that no position can be judged")
+
 // Judge asks the engines in turn, under each rule set, until one does not consider
 // the opening even. The verdicts are those up to that one; even reports that there
 // was none. Verdicts in the panel's file are not asked for again. The error names the
@@ -101,6 +106,9 @@ func (p *Panel) Judge(ctx context.Context, o Opening) (verdicts []Verdict, even 
 				pos, err := o.Setup(r)
 				if err != nil {
 					return nil, false, fmt.Errorf("%s: %s: %w", r.Name, o, err)
+				}
+				if opening.Running(pos) {
+					return nil, false, fmt.Errorf("%s: %s: %w", r.Name, o, ErrInProcedure)
 				}
 				if v.Evaluation, err = p.evaluate(ctx, e, pos); err != nil {
 					return nil, false, fmt.Errorf("%s: %s under %s: %w", e.Spec, o, r.Name, err)

@@ -129,6 +129,17 @@ func TestPanelErrors(t *testing.T) {
 	}
 }
 
+// TestPanelInProcedure: of moves that end within an opening procedure no engine is asked.
+func TestPanelInProcedure(t *testing.T) {
+	p, asked := panelOf(t, []string{"gomoku/freestyle-15+swap2"}, 0.5)
+	if _, even, err := p.Judge(t.Context(), Opening{Moves: []string{"h8", "a1", "h9"}}); even || !errors.Is(err, ErrInProcedure) || *asked > 0 {
+		t.Errorf("even %t, %v, asked %d times", even, err, *asked)
+	}
+	if _, even, err := p.Judge(t.Context(), Opening{Moves: []string{"h8", "a1", "h9", "stay", "i9"}}); !even || err != nil || *asked == 0 {
+		t.Errorf("after the procedure: even %t, %v, asked %d times", even, err, *asked)
+	}
+}
+
 // TestVerdictFile: verdicts are not asked for again, a truncated one is, and a file
 // with other settings or in use is refused.
 func TestVerdictFile(t *testing.T) {
