@@ -199,19 +199,61 @@ func asStart(err error) error {
 // open returns a process that is ready for a new game: an idle one, or a new one. A
 // start ends when the game is closed.
 func (e *Engine) open(closed context.Context, tap func(Line)) (*program, error) {
+	for p := e.reuse(tap); p != nil; p = e.reuse(tap) {
+		err := e.renew(closed, p)
+		if err == nil {
+			return p, nil
+		}
+		e.discard(p) // it has harmed no game
+		if closed.Err() != nil {
+			return nil, err
+		}
+	}
+	return e.launch(closed, tap)
+}
+
+// reuse returns an idle process that still runs; nil if there is none.
+func (e *Engine) reuse(tap func(Line)) *program {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	for n := len(e.idle); n > 0; n = len(e.idle) {
 		p := e.idle[n-1]
 		e.idle = e.idle[:n-1]
 		if p.fault() == nil { // else it has ended, and harmed no game
 			e.busy = append(e.busy, p)
-			e.mu.Unlock()
 			p.setTap(tap)
-			return p, nil
+			return p
 		}
 	}
-	e.mu.Unlock()
-	return e.launch(closed, tap)
+	return nil
+}
+
+// renewer is a dialect that can take long to leave a game.
+type renewer interface {
+	// renew makes the program leave the game that has ended.
+	renew(p *program) error
+}
+
+// renew has the process of a game that has ended leave it before the clock of the next one
+// runs. When the new game is closed meanwhile the process is killed.
+func (e *Engine) renew(closed context.Context, p *program) error {
+	d, ok := p.dialect.(renewer)
+	if !ok {
+		return nil
+	}
+	select {
+	case <-time.After(time.Until(p.movedAt.Add(e.pause()))):
+	case <-closed.Done():
+		return nil // the next game sees to it
+	}
+	p.inbox.listen(true)
+	defer p.inbox.listen(false)
+	keep := context.AfterFunc(closed, p.kill)
+	err := d.renew(p)
+	if !keep() && err == nil {
+		err = engine.ErrGameClosed
+	}
+	return err
 }
 
 // keep makes the process of a game that has ended idle, or ends it where it can't

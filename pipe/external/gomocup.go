@@ -14,10 +14,11 @@ import (
 
 // gomocupDialect speaks the Gomocup protocol.
 type gomocupDialect struct {
-	spec  Spec
-	size  int               // of the board
-	fresh bool              // the board is empty
-	told  map[string]string // the INFO sent in this game
+	spec      Spec
+	size      int               // of the board
+	fresh     bool              // the board is empty
+	noRestart bool              // it has not obeyed RESTART
+	told      map[string]string // the INFO sent in this game
 }
 
 func newGomocup(s Spec, _ string) dialect { return &gomocupDialect{spec: s} }
@@ -122,22 +123,30 @@ func (t *gomocupDialect) begin(p *program, size int, kind engine.FaultKind) erro
 	return err
 }
 
+// renew implements renewer: an unanswered RESTART takes restartTimeout.
+func (t *gomocupDialect) renew(p *program) error {
+	if t.fresh {
+		return nil
+	}
+	return t.restart(p, t.size)
+}
+
 // restart makes the program ready for the next game.
 func (t *gomocupDialect) restart(p *program, size int) error {
 	t.told = nil // the protocol does not say whether the program keeps it
-	if size == t.size {
+	if size == t.size && !t.noRestart {
 		if err := p.send(string(gomocup.Restart)); err != nil {
 			return err
 		}
-		done := false
 		_, err := p.listen(restartTimeout, func(line string) bool {
 			a, _ := gomocup.ParseAnswer(line)
-			done = a.Kind == gomocup.OK
-			return done || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
+			t.fresh = a.Kind == gomocup.OK
+			return t.fresh || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
 		})
-		if done || err != nil {
+		if t.fresh || err != nil {
 			return err
 		}
+		t.noRestart = true
 	}
 	return t.begin(p, size, engine.FaultHang)
 }

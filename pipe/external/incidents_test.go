@@ -2,11 +2,14 @@ package external
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
@@ -239,5 +242,48 @@ func TestPauseAfterMove(t *testing.T) {
 	defer e.mu.Unlock()
 	if len(e.idle) != 1 || len(e.busy) > 0 {
 		t.Errorf("%d processes wait, %d play", len(e.idle), len(e.busy))
+	}
+}
+
+// TestNextGame: the process of a game that has ended is ready for the next one before that
+// one's first search. RESTART is not sent again to a program that has not answered it.
+func TestNextGame(t *testing.T) {
+	for mode, want := range map[string][]string{
+		faultyengine.OpenBoard: {"RESTART", "RESTART"},
+		faultyengine.NoRestart: {"RESTART, START 15", "START 15"},
+	} {
+		dir := t.TempDir()
+		s := faultySpec(t, mode)
+		s.Dialect, s.Log = Gomocup, dir
+		e := open(t, s, "gomoku")
+		e.times = patient
+		for n := range 3 {
+			g, err := e.NewGame(engine.GameOptions{ID: fmt.Sprint(n)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Ready(); err != nil {
+				t.Fatal(err)
+			}
+			if n > 0 {
+				data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d-%s%s", n, filepath.Base(s.Path), logExt)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sent []string
+				for line := range strings.Lines(string(data)) {
+					if _, text, ok := strings.Cut(strings.TrimSpace(line), " > "); ok {
+						sent = append(sent, text)
+					}
+				}
+				if got := strings.Join(sent, ", "); got != want[n-1] {
+					t.Errorf("%s, game %d: %q before the first search, want %q", mode, n, got, want[n-1])
+				}
+			}
+			if r := find(t, g.(*externalGame), newGame(t, "gomoku/freestyle-15"), search.Limits{Hard: time.Minute}); r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			g.Close()
+		}
 	}
 }

@@ -64,6 +64,7 @@ const (
 	ErrorLines = "gomocup-error-lines" // answers every INFO with an error, right before its next move
 	LosesWord  = "gomocup-loses-word"  // loses the first word of a line right after its move, as Rapfi does
 	OpenBoard  = "gomocup-open-board"  // ends when it gets a BOARD while there are stones, as Carbon does
+	NoRestart  = "gomocup-no-restart"  // does not answer RESTART, which is optional
 
 	child = "child" // what Fork and Zombie start
 )
@@ -71,7 +72,7 @@ const (
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
 	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
-	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard}
+	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart}
 
 // StopDelay is how late SlowStop answers.
 const StopDelay = 300 * time.Millisecond
@@ -111,7 +112,7 @@ func run(mode string) int {
 	switch mode {
 	case DepthInfinite, StopCrosses:
 		handle = e.handleUCCI
-	case ErrorLines, LosesWord, OpenBoard:
+	case ErrorLines, LosesWord, OpenBoard, NoRestart:
 		handle = (&gomocupEngine{engine: e}).handle
 	}
 	in := bufio.NewScanner(os.Stdin)

@@ -68,6 +68,9 @@ func (e *gomocupEngine) handle(line string) bool {
 	if !ok || err != nil {
 		return true
 	}
+	if e.mode == NoRestart && c.Verb == gomocup.Restart {
+		return true
+	}
 	switch c.Verb {
 	case gomocup.Start, gomocup.Restart:
 		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
