@@ -107,6 +107,25 @@ func untilSilent(ctx context.Context, server string, read func(context.Context) 
 
 // find returns the record of a game in the sources, or without any in the archive.
 func (a *archive) find(c *cobra.Command, id string, sources []string) (*record.Record, error) {
+	r, err := a.lookUp(c, id, sources)
+	switch info, bad := os.Stat(id); {
+	case err == nil || c.Context().Err() != nil:
+	case bad == nil && info.Mode().IsRegular():
+		err = usagef("%s: is a file, want the ID of a game before it (see sparring records list %s)", id, id)
+	case errors.Is(err, fs.ErrNotExist) && len(sources) == 0:
+		err = a.empty(id)
+	}
+	return r, err
+}
+
+// empty is the error for a game that is looked for where there are no records: perhaps
+// another --data was meant.
+func (a *archive) empty(id string) error {
+	return fmt.Errorf("%w: %.40q: no records in %s", record.ErrNotFound, id, recordsDir(a.data))
+}
+
+// lookUp is find with the errors of what it reads.
+func (a *archive) lookUp(c *cobra.Command, id string, sources []string) (*record.Record, error) {
 	if !a.nats.given() && len(sources) == 0 {
 		return record.Find(c.Context(), recordsDir(a.data), id)
 	}

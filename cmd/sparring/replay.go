@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -60,6 +61,9 @@ func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (re
 		if damaged(err) {
 			fmt.Fprintln(errs, "sparring: skipped:", err)
 			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) && id != "" {
+			return nil, a.empty(id)
 		}
 		if err != nil {
 			return nil, err
