@@ -304,7 +304,7 @@ func controlError(err error) string {
 		return refusal.Text
 	}
 	if errors.Is(err, nats.ErrNoResponders) {
-		return "no such process is connected"
+		return "no such bot process is connected"
 	}
 	return "no answer: it hangs, or has lost its network"
 }
