@@ -142,7 +142,7 @@ func TestResumeOfARunningProcess(t *testing.T) {
 	taking := m.whileTaking()
 	set := func(to protocol.Mode) {
 		t.Helper()
-		if e := m.set(to, "", false); e != nil {
+		if _, e := m.set(to, "", false); e != nil {
 			t.Fatal(e)
 		}
 	}
@@ -166,7 +166,12 @@ func TestDrainByTheOperator(t *testing.T) {
 	f.bot.engine.setPause(time.Hour)
 	o := offerOf(small(t), "game1", game.Second)
 	m := f.grant(o, f.offer(protocol.OwnPool(hare), o))
-	f.told(protocol.FleetDrain, "upgrade", protocol.ModeDraining)
+	for range 3 { // who waits for the end of the process repeats it
+		f.told(protocol.FleetDrain, "upgrade", protocol.ModeDraining)
+	}
+	if n := f.bot.log.count("mode changed"); n != 1 {
+		t.Errorf("a drain that was told three times is logged %d times", n)
+	}
 	f.nobodyIn(protocol.OwnPool(hare))
 	f.told(protocol.FleetResume, "", protocol.ModeRunning)
 	if ans := f.offer("amazons.bullet", offerOf(small(t), "game2", game.Second)); ans.Answer != protocol.Accept {

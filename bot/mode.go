@@ -82,20 +82,23 @@ func (m *mode) end() bool {
 	return m.ending
 }
 
-// set changes the mode. A signal stands above the operator's verbs.
-func (m *mode) set(to protocol.Mode, why string, signal bool) *protocol.Error {
+// set changes the mode, and reports whether it or its reason is another one now: who
+// waits for the end of a process tells it again and again to drain. A signal stands above
+// the operator's verbs.
+func (m *mode) set(to protocol.Mode, why string, signal bool) (changed bool, refusal *protocol.Error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.ending:
-		return protocol.Refuse(protocol.Over, "the process is ending")
+		return false, protocol.Refuse(protocol.Over, "the process is ending")
 	case m.signaled && !signal && to != protocol.ModeDraining:
-		return protocol.Refuse(protocol.Denied, "a signal told the process to end")
+		return false, protocol.Refuse(protocol.Denied, "a signal told the process to end")
 	}
 	if err := m.keep(to, why); err != nil { // a full disk is a reason to pause
 		why = strings.TrimSpace(fmt.Sprintf("%s (can't be stored, and a restart undoes it: %v)", why, errors.Unwrap(err))) // without the path
 	}
 	m.signaled = m.signaled || signal
+	changed = to != m.now || why != m.why
 	if to != m.now {
 		m.since = time.Now()
 	}
@@ -106,7 +109,7 @@ func (m *mode) set(to protocol.Mode, why string, signal bool) *protocol.Error {
 	case m.taking.Err() != nil: // else its challenges stay open
 		m.taking, m.stopTaking = context.WithCancel(context.Background())
 	}
-	return nil
+	return changed, nil
 }
 
 // keep writes or removes the file of a pause. The caller holds mu. A drain leaves it as
@@ -138,7 +141,7 @@ var admissions = map[protocol.Mode]policy.Admission{
 
 // setMode changes the mode of the process, and acts on it.
 func (b *Bot) setMode(to protocol.Mode, why string, signal bool) *protocol.Error {
-	if e := b.mode.set(to, why, signal); e != nil {
+	if changed, e := b.mode.set(to, why, signal); e != nil || !changed {
 		return e
 	}
 	b.followMode()
