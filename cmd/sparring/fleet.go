@@ -209,10 +209,14 @@ func fleetControl(f *fleetFlags, v protocol.FleetVerb, short, done string) *cobr
 					return err
 				}
 			}
+			var ends *lookout
+			if wait {
+				ends = new(lookout)
+			}
 			results := make([]controlled, len(ids))
 			var wg sync.WaitGroup
 			for i, id := range ids {
-				wg.Go(func() { results[i] = f.control(ctx, op, id, v, wait) })
+				wg.Go(func() { results[i] = f.control(ctx, op, id, v, ends) })
 			}
 			wg.Wait()
 			return f.printControlled(c.OutOrStdout(), results, done)
@@ -258,8 +262,36 @@ func (f *fleetFlags) instances(ctx context.Context, op *protocol.Operator) (ids 
 	return ids, nil
 }
 
-// control tells a process what to do, and with wait waits for its end.
-func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id protocol.InstanceID, v protocol.FleetVerb, wait bool) controlled {
+// lookout has the reports for those who wait for the ends of several processes: every process
+// answers a request for reports.
+type lookout struct {
+	mu      sync.Mutex
+	taken   time.Time
+	reports []protocol.Report
+}
+
+// latest returns what the process of a report says now; false if it says nothing, or another
+// process has its instance id.
+func (l *lookout) latest(ctx context.Context, op *protocol.Operator, r protocol.Report) (protocol.Report, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.taken) >= endedEvery {
+		within, cancel := context.WithTimeout(ctx, endedEvery)
+		defer cancel()
+		l.reports, _ = op.Reports(within, nil) // without them the processes are asked one by one
+		l.taken = time.Now()
+	}
+	i := slices.IndexFunc(l.reports, func(now protocol.Report) bool {
+		return now.Bot != nil && now.Instance == r.Instance && now.Started.Equal(r.Started)
+	})
+	if i < 0 {
+		return r, false
+	}
+	return l.reports[i], true
+}
+
+// control tells a process what to do, and with a lookout waits for its end.
+func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id protocol.InstanceID, v protocol.FleetVerb, ends *lookout) controlled {
 	tell := func(request func(context.Context) (protocol.Report, error)) (protocol.Report, error) {
 		within, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("no answer within %v", f.timeout))
 		defer cancel()
@@ -270,11 +302,18 @@ func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id prot
 	if err != nil {
 		return controlled{Instance: id, Error: controlError(err)}
 	}
-	for gone := 0; wait && gone < endedAfter; {
+	for gone := 0; ends != nil && gone < endedAfter; {
 		select {
 		case <-ctx.Done():
 			return controlled{Instance: id, Error: "not waited for its end: " + context.Cause(ctx).Error()}
 		case <-time.After(endedEvery):
+		}
+		if now, ok := ends.latest(ctx, op, r); ok {
+			if now.Mode != protocol.ModeDraining {
+				return controlled{Instance: id, Error: "not waited for its end: it was told otherwise, and is " + string(now.Mode)}
+			}
+			gone, result.Report = 0, &now
+			continue // to tell it again would undo what it was told meanwhile
 		}
 		// What starts processes again may have started the next one with this id meanwhile.
 		switch last, err := tell(func(ctx context.Context) (protocol.Report, error) { return op.ControlAgain(ctx, r, v, f.why) }); {
@@ -287,7 +326,7 @@ func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id prot
 		case errors.Is(err, &protocol.Error{Code: protocol.Over}): // it is ending
 		}
 	}
-	result.Ended = wait
+	result.Ended = ends != nil
 	return result
 }
 

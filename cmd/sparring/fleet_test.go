@@ -391,7 +391,8 @@ func canceled() context.Context {
 }
 
 // TestDrainOfOneProcess: a command that waits for the end of a process does not drain the
-// next one with its instance id, which a supervisor starts at once.
+// next one with its instance id, which a supervisor starts at once, nor one that somebody has
+// resumed.
 func TestDrainOfOneProcess(t *testing.T) {
 	t.Parallel()
 	srv, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Log: zerolog.Nop()})
@@ -416,10 +417,10 @@ func TestDrainOfOneProcess(t *testing.T) {
 	bots := connect(srv.Player("bots"))
 	var drains atomic.Int32
 	var stop func() // of the process that runs
-	start := func(ended func()) {
+	start := func(mode protocol.Mode, ended func()) {
 		var err error
 		if stop, err = protocol.ServeFleet(ctx, bots, subjects, protocol.FleetProcess{
-			Process: protocol.BotProcess, Instance: "one", Report: func() protocol.Report { return protocol.Report{Mode: protocol.ModeRunning, Bot: &protocol.BotReport{}} },
+			Process: protocol.BotProcess, Instance: "one", Report: func() protocol.Report { return protocol.Report{Mode: mode, Bot: &protocol.BotReport{}} },
 			Control: func(protocol.FleetVerb, string) *protocol.Error {
 				drains.Add(1)
 				go ended()
@@ -430,21 +431,30 @@ func TestDrainOfOneProcess(t *testing.T) {
 		}
 	}
 	again := make(chan struct{})
-	start(func() {
+	start(protocol.ModeDraining, func() {
 		time.Sleep(100 * time.Millisecond) // for the answer
 		stop()
-		start(func() {})
+		start(protocol.ModeRunning, func() {})
 		close(again)
 	})
 	f := fleetFlags{timeout: patience}
-	r := f.control(ctx, protocol.NewOperator(connect(srv.Platform()), subjects), "one", protocol.FleetDrain, true)
+	op := protocol.NewOperator(connect(srv.Platform()), subjects)
+	r := f.control(ctx, op, "one", protocol.FleetDrain, new(lookout))
 	<-again
-	defer stop()
+	defer func() { stop() }()
 	if r.Error != "" || drains.Load() != 1 {
 		t.Errorf("%d processes were drained (%s), want one", drains.Load(), r.Error)
 	}
 	var out strings.Builder
 	if err := f.printControlled(&out, []controlled{r}, "draining"); err != nil || out.String() != "one: ended\n" {
 		t.Errorf("after its end the command says %q (%v)", out.String(), err)
+	}
+
+	stop()
+	drains.Store(0)
+	start(protocol.ModeRunning, func() {}) // as if it had been resumed at once
+	r = f.control(ctx, op, "one", protocol.FleetDrain, new(lookout))
+	if !strings.Contains(r.Error, "is running") || drains.Load() != 1 {
+		t.Errorf("a process that was resumed: %q, drained %d times", r.Error, drains.Load())
 	}
 }
