@@ -144,7 +144,7 @@ func (s *Server) note(r request, e *Error) {
 	if seen {
 		return
 	}
-	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32q", r.Player))
+	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32s", r.Player))
 	if r.game != "" {
 		ev = ev.Str("game", string(r.game))
 	}
