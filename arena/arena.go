@@ -237,7 +237,9 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, r := range a.refereed() {
+	running := a.refereed()
+	a.log.Info().Int("games", len(running)).Msg("arena stops: its games continue on another arena, or when one is started")
+	for _, r := range running {
 		all.Go(func() {
 			r.send(pause{ctx})
 			<-r.done

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/gametest"
@@ -269,7 +271,9 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	srv := arenatest.StartServer(t, dir, "ann", "bob")
-	a := runArena(t, srv, quick())
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(lines))
+	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)
 	g := ann.challenge("bob", small(t, "60+0"), game.First)
@@ -277,6 +281,9 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	ann.set(func(p *player) { p.play = nil })
 	bob.set(func(p *player) { p.play = nil })
 	a.stop()
+	if lines.count(map[string]any{"message": "arena stops: its games continue on another arena, or when one is started", "games": 1}) != 1 {
+		t.Error("the log does not tell that the arena stops with a game")
+	}
 	bob.notice(protocol.NoticeShutdown)
 	halted := bob.until(g, "the halt", func(st protocol.State) bool { return st.Status == protocol.Halted })
 	ann.leaveTable()
