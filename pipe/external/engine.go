@@ -209,7 +209,15 @@ func (e *Engine) open(closed context.Context, tap func(Line)) (*program, error) 
 			return nil, err
 		}
 	}
-	return e.launch(closed, tap)
+	p, err := e.launch(closed, tap)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.renew(closed, p); err != nil {
+		e.discard(p)
+		return nil, asStart(err)
+	}
+	return p, nil
 }
 
 // reuse returns an idle process that still runs; nil if there is none.
@@ -228,14 +236,15 @@ func (e *Engine) reuse(tap func(Line)) *program {
 	return nil
 }
 
-// renewer is a dialect that can take long to leave a game.
+// renewer is a dialect in which a program can take long to begin a game, such as to clear a
+// large hash table.
 type renewer interface {
-	// renew makes the program leave the game that has ended.
+	// renew has the program leave the game before, and waits until it is ready for another.
 	renew(p *program) error
 }
 
-// renew has the process of a game that has ended leave it before the clock of the next one
-// runs. When the new game is closed meanwhile the process is killed.
+// renew readies a process for a game before the clock of that game runs. When the game is
+// closed meanwhile the process is killed.
 func (e *Engine) renew(closed context.Context, p *program) error {
 	d, ok := p.dialect.(renewer)
 	if !ok {

@@ -245,19 +245,27 @@ func TestPauseAfterMove(t *testing.T) {
 	}
 }
 
-// TestNextGame: the process of a game that has ended is ready for the next one before that
-// one's first search. RESTART is not sent again to a program that has not answered it.
+// TestNextGame: a process is ready for a game before the first search of it, and the clock of
+// that search. RESTART is not sent again to a program that has not answered it.
 func TestNextGame(t *testing.T) {
-	for mode, want := range map[string][]string{
-		faultyengine.OpenBoard: {"RESTART", "RESTART"},
-		faultyengine.NoRestart: {"RESTART, START 15", "START 15"},
+	for _, test := range []struct {
+		dialect Dialect
+		mode    string
+		rules   string
+		want    []string // what is sent before the first search of a game; of a first game the end
+	}{
+		{UCI, faultyengine.Fine, "xiangqi/wxf", []string{"isready, ucinewgame, isready", "ucinewgame, isready", "ucinewgame, isready"}},
+		{UCCI, faultyengine.DepthInfinite, "xiangqi/wxf", []string{"isready, setoption newgame, isready", "setoption newgame, isready", "setoption newgame, isready"}},
+		{Gomocup, faultyengine.OpenBoard, "gomoku/freestyle-15", []string{"INFO game_type 1", "RESTART", "RESTART"}},
+		{Gomocup, faultyengine.NoRestart, "gomoku/freestyle-15", []string{"INFO game_type 1", "RESTART, START 15", "START 15"}},
 	} {
 		dir := t.TempDir()
-		s := faultySpec(t, mode)
-		s.Dialect, s.Log = Gomocup, dir
-		e := open(t, s, "gomoku")
+		s := faultySpec(t, test.mode)
+		s.Dialect, s.Log = test.dialect, dir
+		name, _, _ := strings.Cut(test.rules, "/")
+		e := open(t, s, name)
 		e.times = patient
-		for n := range 3 {
+		for n, want := range test.want {
 			g, err := e.NewGame(engine.GameOptions{ID: fmt.Sprint(n)})
 			if err != nil {
 				t.Fatal(err)
@@ -265,22 +273,24 @@ func TestNextGame(t *testing.T) {
 			if err := g.Ready(); err != nil {
 				t.Fatal(err)
 			}
-			if n > 0 {
-				data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d-%s%s", n, filepath.Base(s.Path), logExt)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				var sent []string
-				for line := range strings.Lines(string(data)) {
-					if _, text, ok := strings.Cut(strings.TrimSpace(line), " > "); ok {
-						sent = append(sent, text)
-					}
-				}
-				if got := strings.Join(sent, ", "); got != want[n-1] {
-					t.Errorf("%s, game %d: %q before the first search, want %q", mode, n, got, want[n-1])
+			data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d-%s%s", n, filepath.Base(s.Path), logExt)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sent []string
+			for line := range strings.Lines(string(data)) {
+				if _, text, ok := strings.Cut(strings.TrimSpace(line), " > "); ok {
+					sent = append(sent, text)
 				}
 			}
-			if r := find(t, g.(*externalGame), newGame(t, "gomoku/freestyle-15"), search.Limits{Hard: time.Minute}); r.Err != nil {
+			if got := strings.Join(sent, ", "); got != want && (n > 0 || !strings.HasSuffix(got, ", "+want)) {
+				t.Errorf("%s, game %d: %q before the first search, want %q", test.mode, n, got, want)
+			}
+			limits := search.Limits{Hard: time.Minute}
+			if test.dialect != Gomocup {
+				limits.Depth = 1
+			}
+			if r := find(t, g.(*externalGame), newGame(t, test.rules), limits); r.Err != nil {
 				t.Fatal(r.Err)
 			}
 			g.Close()

@@ -14,6 +14,7 @@ import (
 type ucciDialect struct {
 	spec    Spec
 	options options
+	fresh   bool          // it is ready for a new game
 	unit    time.Duration // of its clocks
 	// bareInfinite: search without limits by "go infinite", as in UCI, not by UCCI's
 	// "go depth infinite".
@@ -70,18 +71,35 @@ func (t *ucciDialect) handshake(p *program) error {
 
 func (t *ucciDialect) announced() options { return t.options }
 
+// renew implements renewer.
+func (t *ucciDialect) renew(p *program) error {
+	o, ok := t.options.find("newgame")
+	if !ok {
+		return nil
+	}
+	if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
+		return err
+	}
+	if err := waitReady(p, engine.FaultHang); err != nil {
+		return err
+	}
+	t.fresh, p.needsSync = true, false
+	return nil
+}
+
 func (t *ucciDialect) setUp(p *program, q *query) error {
-	if o, ok := t.options.find("newgame"); ok && p.board == nil {
+	if o, ok := t.options.find("newgame"); ok && p.board == nil && !t.fresh {
 		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
 			return err
 		}
 	}
-	if p.board == nil || p.needsSync {
+	if p.board == nil && !t.fresh || p.needsSync {
 		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err
 		}
 		p.needsSync = false
 	}
+	t.fresh = false
 	return p.send(ucci.Position{FEN: q.start, Moves: q.moves}.String())
 }
 

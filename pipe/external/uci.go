@@ -20,6 +20,7 @@ type uciDialect struct {
 	game    string
 	form    uci.Dialect
 	options options
+	fresh   bool   // it is ready for a new game
 	rules   string // the rules it was set to
 	lines   int    // the value of MultiPV
 }
@@ -99,16 +100,34 @@ func (t *uciDialect) probe(p *program) error {
 	})
 }
 
+// renew implements renewer.
+func (t *uciDialect) renew(p *program) error {
+	if err := p.send(uci.NewGame{}.String()); err != nil {
+		return err
+	}
+	if err := waitReady(p, engine.FaultHang); err != nil {
+		return err
+	}
+	t.fresh, p.needsSync = true, false
+	return nil
+}
+
 func (t *uciDialect) setUp(p *program, q *query) error {
 	if p.board == nil {
-		if err := p.send(uci.NewGame{}.String()); err != nil {
+		if !t.fresh {
+			if err := p.send(uci.NewGame{}.String()); err != nil {
+				return err
+			}
+			p.needsSync = true
+		}
+		told, err := t.tellRules(p, q.pos.Rules())
+		if err != nil {
 			return err
 		}
-		if err := t.tellRules(p, q.pos.Rules()); err != nil {
-			return err
-		}
+		p.needsSync = p.needsSync || told
 	}
-	if p.board == nil || p.needsSync {
+	t.fresh = false
+	if p.needsSync {
 		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err
 		}
@@ -127,10 +146,10 @@ func (t *uciDialect) setUp(p *program, q *query) error {
 }
 
 // tellRules sets the program's options for rules, and refuses rules that it can't
-// be set to.
-func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
+// be set to. Told says that it has set some.
+func (t *uciDialect) tellRules(p *program, r *game.Rules) (told bool, err error) {
 	if r.Name == t.rules {
-		return nil
+		return false, nil
 	}
 	_, set, _ := strings.Cut(r.Name, "/")
 	names := []string{r.Name, set}
@@ -138,7 +157,6 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 		set, _, _ = strings.Cut(set, "+")
 		names = append(names, set, repetition[set])
 	}
-	told := false
 	for _, name := range []string{"Rules", "Repetition Rule"} {
 		have, ok := t.options.find(name)
 		if !ok {
@@ -146,7 +164,7 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 		}
 		if i := slices.IndexFunc(names, func(n string) bool { return n != "" && slices.Contains(have.Vars, n) }); i >= 0 {
 			if err := t.set(p, have.Name, names[i]); err != nil {
-				return err
+				return told, err
 			}
 			told = true
 		}
@@ -154,10 +172,10 @@ func (t *uciDialect) tellRules(p *program, r *game.Rules) error {
 	// An engine without such options plays the game's default rules. In Xiangqi it
 	// may treat repetitions differently: our rules decide.
 	if g, err := catalog.Game(t.game); err != nil || !told && t.game != xiangqi.Name && r.Name != g.Default {
-		return fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
+		return told, fmt.Errorf("it has no option by which it could be told to play %s", r.Name)
 	}
 	t.rules = r.Name
-	return nil
+	return told, nil
 }
 
 // repetition is Pikafish's names of the rules of repetition.

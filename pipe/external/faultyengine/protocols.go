@@ -18,6 +18,7 @@ func (e *engine) handleUCCI(line string) bool {
 	c, _ := ucci.Parse(line)
 	switch c := c.(type) {
 	case ucci.Hello:
+		e.say("option newgame type button")
 		e.say(ucci.OK{})
 	case ucci.IsReady:
 		e.say(ucci.ReadyOK{})
