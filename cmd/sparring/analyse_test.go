@@ -234,3 +234,15 @@ func TestOperationsOfEPD(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLine: a line that can be no position is told by its length.
+func TestLongLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "long.epd")
+	if err := os.WriteFile(file, []byte("# positions\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := execute(t, 0, "analyse", "--game", "xiangqi", "--nodes", "10", file)
+	if err == nil || err.Error() != file+":2: a line of more than 65536 bytes" {
+		t.Error(err)
+	}
+}

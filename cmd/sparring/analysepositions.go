@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,7 +107,10 @@ func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, erro
 		}
 		all = append(all, p)
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes", name, n+1, bufio.MaxScanTokenSize)
+	case err != nil:
 		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
 	return all, nil

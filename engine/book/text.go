@@ -117,7 +117,8 @@ func ReadText(in io.Reader) (*Book, error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
 	var b *Builder
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		text = strings.TrimSpace(text)
 		var err error
@@ -134,7 +135,10 @@ func ReadText(in io.Reader) (*Book, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("line %d: %w: more than %d bytes", n, ErrFormat, longestLine)
+	case err != nil:
 		return nil, err
 	}
 	if b == nil {

@@ -154,7 +154,10 @@ func Read(in io.Reader, name string) (*Set, error) {
 			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes", name, n+1, bufio.MaxScanTokenSize)
+	case err != nil:
 		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
 	}
 	if len(s.Openings) == 0 {
