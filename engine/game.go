@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"sparring/engine/search"
 	"sparring/game"
 )
@@ -54,6 +56,17 @@ type Game interface {
 	Describe() Description
 	// Close stops the search under way and frees what the game holds.
 	Close() error
+}
+
+// Ready waits until a search of a game can begin, see Game.Ready, or until ctx ends: then
+// it closes the game, and the error is the cause of ctx.
+func Ready(ctx context.Context, g Game) error {
+	keep := context.AfterFunc(ctx, func() { g.Close() }) // ends the wait
+	err := g.Ready()
+	if !keep() {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // Running is a search under way. Its methods may be called by any goroutine

@@ -170,7 +170,7 @@ func (f *analyseFlags) analyse(c *cobra.Command, a *analysis.Analyst, p analysed
 		v.Final = true
 		return v.write(out, f.json)
 	}
-	s, err := a.Open("analysis", p.pos.Rules())
+	s, err := a.Open(c.Context(), "analysis", p.pos.Rules())
 	if err != nil {
 		return err
 	}

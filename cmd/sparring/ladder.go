@@ -215,7 +215,10 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	t := &team{game: f.game, engine: f.engine, log: f.log, games: f.games, ponder: f.ponder, data: f.data, screen: newDisplay(c.OutOrStdout()),
 		interrupted: c.Context().Done()}
 	if spec.Outside != nil { // ours starts
-		about, err := tryProgram(f.engine, engine.GameOptions{Rules: rules})
+		about, err := tryProgram(c.Context(), f.engine, engine.GameOptions{Rules: rules})
+		if c.Context().Err() != nil {
+			return nil, context.Cause(c.Context())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the engine does not start: %w\ntry: sparring engine check %q --game %s", err, f.engine, f.game)
 		}
@@ -250,8 +253,8 @@ func (f *joinFlags) team(c *cobra.Command) (*team, error) {
 	return t, nil
 }
 
-// tryProgram starts a program, and returns what it says of itself.
-func tryProgram(spec string, o engine.GameOptions) (about engine.Description, err error) {
+// tryProgram starts a program, until ctx ends, and returns what it says of itself.
+func tryProgram(ctx context.Context, spec string, o engine.GameOptions) (about engine.Description, err error) {
 	engines := playerspec.NewEngines(playerspec.Options{HashBytes: 1 << 20, Threads: 1})
 	defer engines.Close() // the error does not matter
 	g, err := engines.NewGame(spec, o)
@@ -259,7 +262,7 @@ func tryProgram(spec string, o engine.GameOptions) (about engine.Description, er
 		return about, err
 	}
 	defer g.Close()
-	if err := g.Ready(); err != nil {
+	if err := engine.Ready(ctx, g); err != nil {
 		return about, err
 	}
 	return g.Describe(), nil

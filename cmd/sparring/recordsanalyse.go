@@ -314,7 +314,7 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 	if err != nil {
 		return fmt.Errorf("game %s: %w", r.ID, err)
 	}
-	s, err := w.analysts[r.Game].Open(r.ID, start.Rules())
+	s, err := w.analysts[r.Game].Open(ctx, r.ID, start.Rules())
 	if err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func (b *betterLines) find(ctx context.Context, r *record.Record, ply int) (line
 		}
 	}
 	game.PlayOn(p)
-	s, err := a.Open(r.ID, p.Rules())
+	s, err := a.Open(ctx, r.ID, p.Rules())
 	if err != nil {
 		return nil, err
 	}

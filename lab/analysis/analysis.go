@@ -69,15 +69,15 @@ type Session struct {
 }
 
 // Open begins a session under a rule set; the id is for error texts. An external
-// program is started. What the engine learns in a session helps it until Close, and
+// program is started, until ctx ends. What the engine learns in a session helps it until Close, and
 // with one thread and limits of nodes or depth the results of our own engine depend
 // on nothing else.
-func (a *Analyst) Open(id string, r *game.Rules) (*Session, error) {
+func (a *Analyst) Open(ctx context.Context, id string, r *game.Rules) (*Session, error) {
 	g, err := a.engines.NewGame(a.spec.String(), engine.GameOptions{ID: id, Rules: r, OwnTable: true})
 	if err != nil {
 		return nil, err
 	}
-	if err := g.Ready(); err != nil {
+	if err := engine.Ready(ctx, g); err != nil {
 		g.Close() // the first error tells more
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func session(t *testing.T, a *Analyst, rules string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := a.Open("test", r)
+	s, err := a.Open(t.Context(), "test", r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := analyst(t, "xiangqi", faulty(t, faultyengine.CrashStart), 1, search.Limits{Depth: 1}).Open("x", r); err == nil {
+	if _, err := analyst(t, "xiangqi", faulty(t, faultyengine.CrashStart), 1, search.Limits{Depth: 1}).Open(t.Context(), "x", r); err == nil {
 		t.Error("an engine that ends at its start was opened")
 	}
 	over := position(t, "xiangqi/wxf", "3k5/4R4/9/9/9/9/9/9/9/3RK4 b")

@@ -82,7 +82,7 @@ func (w *localWorker) play(ctx context.Context, b Bout) (*Game, error) {
 		}
 		defer g.Close() // the error does not matter
 		if !s.over {
-			err := g.Ready() // before its clock runs
+			err := engine.Ready(ctx, g) // before its clock runs
 			if fault, ok := errors.AsType[*engine.Fault](err); ok {
 				s.lose(game.Seat(seat), fault)
 			} else if err != nil {

@@ -1,6 +1,7 @@
 package otb
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type player struct {
 	starting bool
 	work     sync.WaitGroup
 	closed   bool
+	life     context.Context // ends with close
+	end      context.CancelFunc
 
 	current  *thinking
 	expected map[string]game.Move // reply by the key of the position after our move
@@ -62,6 +65,7 @@ func newPlayer(t *Table) (*player, error) {
 		return nil, err
 	}
 	p := &player{t: t, searcher: s, pool: engine.NewPool(max(t.game.Terms.Threads, 1)), length: a.Length, expected: map[string]game.Move{}}
+	p.life, p.end = context.WithCancel(context.Background())
 	p.start()
 	return p, nil
 }
@@ -82,7 +86,7 @@ func (p *player) start() {
 		}
 		g, err := p.searcher.NewGame(o)
 		if err == nil {
-			err = g.Ready()
+			err = engine.Ready(p.life, g)
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -114,6 +118,7 @@ func (p *player) close() {
 	}
 	p.closed = true
 	p.stop()
+	p.end()
 	p.t.mu.Unlock()
 	p.pool.Close()
 	p.work.Wait()

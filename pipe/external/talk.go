@@ -117,7 +117,11 @@ func (a *activity) waitForSilence(ctx context.Context, gone <-chan struct{}) (en
 // talker starts a program for a conversation by hand.
 func (e *Engine) talker(ctx context.Context, greet bool, show func(Line)) (*program, error) {
 	if greet {
-		return e.launch(ctx, show)
+		p, err := e.launch(ctx, show)
+		if ctx.Err() != nil && err != nil {
+			err = context.Cause(ctx) // which has killed it
+		}
+		return p, err
 	}
 	proc, err := start(command{path: e.path, args: e.spec.Args, dir: e.spec.Dir, memory: e.spec.Memory, tap: show})
 	if err != nil {
