@@ -105,7 +105,7 @@ type BotReport struct {
 	Moves      int64    `json:"moves"` // played
 	Ended      int64    `json:"ended"` // games, also those that another process took over
 	LostOnTime int64    `json:"lost_on_time"`
-	SeatsLost  int64    `json:"seats_lost"` // of running games, since the platform gave them to another process or vacated them
+	SeatsLost  int64    `json:"seats_lost"` // of running games, since the platform gave them to another process, or vacated them and did not give them back
 	Faults     int64    `json:"faults"`     // of engines, and disagreements with the platform
 	LastFault  string   `json:"last_fault,omitempty"`
 }
