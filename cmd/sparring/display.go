@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +14,8 @@ import (
 )
 
 // display shows running games, a line each, and messages above them. On a terminal
-// the lines are redrawn in place; elsewhere every change is printed as a new line.
+// the lines are redrawn in place; elsewhere, and on one that has no cursor, every change is
+// printed as a new line.
 // It is safe for concurrent use.
 type display struct {
 	mu     sync.Mutex
@@ -31,7 +33,7 @@ const redraw = 50 * time.Millisecond
 
 func newDisplay(out io.Writer) *display {
 	d := &display{out: out, lines: make(map[string]string)}
-	if f, ok := fileOf(out); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := fileOf(out); ok && term.IsTerminal(int(f.Fd())) && hasCursor() {
 		d.width, d.height = 80, 24
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			d.width, d.height = w, h
@@ -39,6 +41,9 @@ func newDisplay(out io.Writer) *display {
 	}
 	return d
 }
+
+// hasCursor reports whether the cursor of the terminal, if there is one, can be moved.
+func hasCursor() bool { return os.Getenv("TERM") != "dumb" }
 
 // say prints permanent lines.
 func (d *display) say(format string, args ...any) {

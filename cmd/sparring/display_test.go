@@ -6,7 +6,25 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/creack/pty"
 )
+
+// TestDumbTerminal: nothing is redrawn in place on a terminal that can't move its cursor.
+func TestDumbTerminal(t *testing.T) {
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("this machine has no pseudo-terminals: %v", err)
+	}
+	defer master.Close()
+	defer tty.Close()
+	for name, want := range map[string]bool{"xterm-256color": true, "dumb": false} {
+		t.Setenv("TERM", name)
+		if newDisplay(tty).live() != want {
+			t.Errorf("TERM=%s: redrawn in place: %t", name, !want)
+		}
+	}
+}
 
 // TestPace: without a terminal a line comes after each part of the work, and every
 // ten seconds while nothing gets done.

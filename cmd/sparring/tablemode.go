@@ -153,7 +153,7 @@ func onScreen(c *cobra.Command) bool {
 	}
 	name := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	utf8 := strings.Contains(strings.ToLower(strings.ReplaceAll(name, "-", "")), "utf8")
-	return os.Getenv("TERM") != "dumb" && (utf8 || runtime.GOOS == "windows")
+	return hasCursor() && (utf8 || runtime.GOOS == "windows")
 }
 
 // options returns what the flags and an unfinished game set up.
