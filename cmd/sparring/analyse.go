@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -145,13 +146,17 @@ func (f *analyseFlags) run(c *cobra.Command, args []string) error {
 		return usagef("--time is required: a %s engine can't be stopped before it has answered", o.Dialect)
 	}
 	for i, p := range positions {
+		left := fmt.Errorf("interrupted after %d of %d positions", i, len(positions))
 		if c.Context().Err() != nil {
-			return fmt.Errorf("interrupted after %d of %d positions", i, len(positions))
+			return left
 		}
 		if i > 0 && !f.json {
 			fmt.Fprintln(c.OutOrStdout())
 		}
 		if err := f.analyse(c, a, p); err != nil {
+			if len(positions) > 1 && errors.Is(err, context.Canceled) { // while the engine started
+				return left
+			}
 			if p.id != "" {
 				err = fmt.Errorf("%s: %w", p.id, err)
 			}
