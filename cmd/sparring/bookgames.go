@@ -51,9 +51,13 @@ func (t *tally) String() string {
 func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally, error) {
 	t := &tally{events: map[string]int{}}
 	var copies format.Copies
-	var imported []*record.Record
-	for _, path := range paths {
-		games, err := gamesIn(path, format.ReadOptions{})
+	imported := rereading{wanted: func(r *record.Record) bool { return r.Source.By == record.ByImport }}
+	files, err := sourceFiles(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		games, err := f.games()
 		if err != nil {
 			return nil, err
 		}
@@ -61,8 +65,8 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 			if err := c.Context().Err(); err != nil {
 				return nil, err
 			}
-			if err == nil && r.Source.By == record.ByImport {
-				imported = append(imported, r)
+			if err == nil && imported.later(f, r) {
+				copies.NoteImport(r)
 				continue
 			}
 			if err == nil {
@@ -71,15 +75,14 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 			t.add(c, r, err, take)
 		}
 	}
-	distinct := copies.Distinct(imported)
-	t.known += len(imported) - len(distinct)
-	for _, r := range distinct {
-		if err := c.Context().Err(); err != nil {
-			return nil, err
+	return t, imported.each(c.Context(), func(r *record.Record) error {
+		if copies.Of(r) != "" {
+			t.known++
+		} else {
+			t.add(c, r, nil, take)
 		}
-		t.add(c, r, nil, take)
-	}
-	return t, nil
+		return nil
+	})
 }
 
 // add calls take with a game, unless it could not be read or says nothing about the opening.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -225,70 +224,63 @@ func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, er
 
 // eachGame calls add for each game of the sources: once for a game with several records,
 // the platform's and its players', with what they merge to, and not for what was exported of
-// one and read again. Of the others, only those read from files of other programs are held in
-// memory for that. Damaged games are an error, because a run must be
-// reproducible from the same files.
+// one and read again. Damaged games are an error, because a run must be reproducible from the
+// same files.
 func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error) error {
-	type versions struct {
-		path    string // of the first
-		records []*record.Record
-	}
-	byID := map[string]*versions{}
-	var played []*versions // on a platform, in the order of the sources
+	versions := map[string]int{} // records of games that were played on a platform, by id
 	var copies format.Copies
-	var imported []*record.Record
-	from := map[*record.Record]string{} // the paths of those
-	for _, path := range sources {
-		all, err := gamesIn(path, format.ReadOptions{})
+	later := rereading{wanted: func(r *record.Record) bool { return r.Source.By != record.ByMatch }}
+	files, err := sourceFiles(sources)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		games, err := f.games()
 		if err != nil {
 			return err
 		}
-		for r, err := range until(c.Context(), all) {
-			switch {
-			case err != nil:
-			case r.Source.By == record.ByImport:
-				imported, from[r] = append(imported, r), path
-			case r.Source.By != record.ByArena && r.Source.By != record.ByPlayer:
-				copies.Note(r)
-				err = add(r)
-			case byID[r.ID] != nil:
-				byID[r.ID].records = append(byID[r.ID].records, r)
-			default:
-				byID[r.ID] = &versions{path, []*record.Record{r}}
-				played = append(played, byID[r.ID])
-			}
-			if _, named := errors.AsType[*record.DamagedError](err); named {
-				return err
-			}
+		for r, err := range until(c.Context(), games) {
 			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
+				return err // it has the file's name
+			}
+			if !later.later(f, r) {
+				copies.Note(r)
+				if err := add(r); err != nil {
+					return fmt.Errorf("%s: %w", f.path, err)
+				}
+			} else if r.Source.By == record.ByImport {
+				copies.NoteImport(r)
+			} else {
+				copies.Note(r)
+				versions[r.ID]++
 			}
 		}
 	}
-	for _, v := range played {
-		err := c.Context().Err()
-		var merged *record.Record
-		if err == nil {
-			merged, err = record.Merge(v.records...)
+	left := 0
+	read := map[string][]*record.Record{} // until all versions of a game are
+	err = later.each(c.Context(), func(r *record.Record) error {
+		if r.Source.By == record.ByImport {
+			if copies.Of(r) != "" {
+				left++
+				return nil
+			}
+			return add(r)
 		}
-		if err == nil {
-			copies.Note(merged)
-			err = add(merged)
+		all := append(read[r.ID], r)
+		if read[r.ID] = all; len(all) < versions[r.ID] {
+			return nil
 		}
+		delete(read, r.ID)
+		merged, err := record.Merge(all...)
 		if err != nil {
-			return fmt.Errorf("%s: %w", v.path, err)
+			return err
 		}
+		return add(merged)
+	})
+	if left > 0 {
+		fmt.Fprintln(c.ErrOrStderr(), leftOut(left))
 	}
-	distinct := copies.Distinct(imported)
-	if n := len(imported) - len(distinct); n > 0 {
-		fmt.Fprintln(c.ErrOrStderr(), leftOut(n))
-	}
-	for _, r := range distinct {
-		if err := cmp.Or(c.Context().Err(), add(r)); err != nil {
-			return fmt.Errorf("%s: %w", from[r], err)
-		}
-	}
-	return nil
+	return err
 }
 
 // termsOf returns the first lines of those files of the sources that are result

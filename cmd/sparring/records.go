@@ -218,7 +218,10 @@ func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record
 			copies.Note(r)
 		}
 		slices.SortFunc(imported, oldest)
-		distinct := copies.Distinct(imported)
+		for _, r := range imported {
+			copies.NoteImport(r)
+		}
+		distinct := slices.DeleteFunc(slices.Clone(imported), func(r *record.Record) bool { return copies.Of(r) != "" })
 		if n := len(imported) - len(distinct); n > 0 {
 			fmt.Fprintln(errs, leftOut(n))
 		}

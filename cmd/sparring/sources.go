@@ -44,10 +44,8 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 		return nil, err
 	}
 	if info.IsDir() {
-		path = recordsIn(path)
-		entries, _ := os.ReadDir(path) // record.Files has the error, too
-		if files, err := record.Files(path); err == nil && len(files) == 0 && len(entries) > 0 {
-			return nil, fmt.Errorf("%s: no file of this folder has records (*.jsonl); of other programs' files give each, as in %s", path, filepath.Join(path, "*"))
+		if path, err = recordsIn(path); err != nil {
+			return nil, err
 		}
 		return record.All(path), nil
 	}
@@ -89,9 +87,9 @@ func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error
 	}, nil
 }
 
-// recordsIn returns the folder that has the records of a folder: that of a data directory or of
-// a campaign, and else the folder itself.
-func recordsIn(dir string) string {
+// recordsFolder returns the folder that has the records of a folder: that of a data directory or
+// of a campaign, and else the folder itself.
+func recordsFolder(dir string) string {
 	if in := recordsDir(dir); isDir(in) {
 		return in
 	}
@@ -99,6 +97,16 @@ func recordsIn(dir string) string {
 		return in
 	}
 	return dir
+}
+
+// recordsIn returns where the records of a folder that is a source are.
+func recordsIn(dir string) (string, error) {
+	dir = recordsFolder(dir)
+	entries, _ := os.ReadDir(dir) // record.Files has the error, too
+	if files, err := record.Files(dir); err == nil && len(files) == 0 && len(entries) > 0 {
+		return "", fmt.Errorf("%s: no file of this folder has records (*.jsonl); of other programs' files give each, as in %s", dir, filepath.Join(dir, "*"))
+	}
+	return dir, nil
 }
 
 // standardInput returns the standard input of a command. Reading it ends with the context of
@@ -271,7 +279,7 @@ func filesOf(path string) (files []string, err error) {
 	if !isDir(path) {
 		return []string{path}, nil
 	}
-	path = recordsIn(path)
+	path = recordsFolder(path)
 	entries, err := os.ReadDir(path) // no pattern: the path may have brackets
 	if err != nil {
 		return nil, err

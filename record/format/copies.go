@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strings"
@@ -21,10 +22,11 @@ import (
 // A copy is known by what every format keeps: start position, moves, result, players, and when
 // the game began, which may be given to the second, the minute or the day. It is only ever left
 // out: what somebody else's file says changes no record. Records that others wrote are all games
-// of their own, however alike: engines that do not vary repeat their games. The zero value is
-// ready to use.
+// of their own, however alike: engines that do not vary repeat their games. Of each game a few
+// hundred bytes are kept, whatever its length. The zero value is ready to use.
 type Copies struct {
-	noted map[course][]noted
+	noted   map[course][]noted
+	waiting []waiting
 }
 
 // course is the hash of a game's start position, moves and result.
@@ -35,18 +37,31 @@ type noted struct {
 	id      string
 	read    bool // from a file of another program
 	start   time.Time
-	players [2][2]string
-	at      string // event and place
+	players [2][2]uint64 // hashes of their ids
+	at      uint64       // hash of event and place
+}
+
+// waiting is a game that is noted if it is no copy.
+type waiting struct {
+	course course
+	noted
 }
 
 // Note notes a game.
-func (c *Copies) Note(r *record.Record) {
+func (c *Copies) Note(r *record.Record) { c.note(describe(r)) }
+
+func (c *Copies) note(w waiting) {
 	if c.noted == nil {
 		c.noted = map[course][]noted{}
 	}
-	key, n := describe(r)
-	c.noted[key] = append(c.noted[key], n)
+	c.noted[w.course] = append(c.noted[w.course], w.noted)
 }
+
+// NoteImport notes a game that was read from a file of another program, unless it is a copy of a
+// game that is noted, perhaps later, before the next call of Of. That call decides it, and takes
+// the games whose start is known most exactly first: one known to the day must not stand for two
+// of that day.
+func (c *Copies) NoteImport(r *record.Record) { c.waiting = append(c.waiting, describe(r)) }
 
 // Of returns the id of the noted game that r is a copy of, "" if it is none. The same file
 // read again is none: its games have the same ids.
@@ -54,33 +69,29 @@ func (c *Copies) Of(r *record.Record) string {
 	if r.Source.By != record.ByImport {
 		return ""
 	}
-	key, n := describe(r)
-	for _, of := range c.noted[key] {
-		if of.id != n.id && n.copies(of) {
+	slices.SortStableFunc(c.waiting, func(a, b waiting) int { return cmp.Compare(precision(a.start), precision(b.start)) })
+	for _, w := range c.waiting {
+		if c.of(w) == "" {
+			c.note(w)
+		}
+	}
+	c.waiting = nil
+	return c.of(describe(r))
+}
+
+func (c *Copies) of(w waiting) string {
+	for _, of := range c.noted[w.course] {
+		if of.id != w.id && w.copies(of) {
 			return of.id
 		}
 	}
 	return ""
 }
 
-// Distinct returns the records that are copies neither of a noted game nor of another of them,
-// in their order, and notes them.
-func (c *Copies) Distinct(imported []*record.Record) []*record.Record {
-	exact := slices.Clone(imported) // a game known to the day must not stand for two of that day
-	slices.SortStableFunc(exact, func(a, b *record.Record) int { return cmp.Compare(precision(a.Start), precision(b.Start)) })
-	copies := map[*record.Record]bool{}
-	for _, r := range exact {
-		if copies[r] = c.Of(r) != ""; !copies[r] {
-			c.Note(r)
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(imported), func(r *record.Record) bool { return copies[r] })
-}
-
 // copies reports whether n, which was read from a file, is the game of.
 func (n noted) copies(of noted) bool {
 	for seat := range n.players {
-		if !slices.ContainsFunc(n.players[seat][:], func(id string) bool { return slices.Contains(of.players[seat][:], id) }) {
+		if !slices.ContainsFunc(n.players[seat][:], func(id uint64) bool { return slices.Contains(of.players[seat][:], id) }) {
 			return false
 		}
 	}
@@ -106,8 +117,8 @@ func precision(t time.Time) time.Duration {
 
 // describe returns what a game is known by. Of an opening procedure of Gomoku, which some
 // formats don't have, only the stones and who held Black at the end count.
-func describe(r *record.Record) (course, noted) {
-	n := noted{id: r.ID, read: r.Source.By == record.ByImport, start: r.Start, at: r.Event + "\n" + r.Place}
+func describe(r *record.Record) waiting {
+	n := noted{id: r.ID, read: r.Source.By == record.ByImport, start: r.Start.UTC(), at: hashOf(r.Event + "\n" + r.Place)}
 	moves := make([]string, len(r.Plies))
 	for i, p := range r.Plies {
 		moves[i] = p.Move
@@ -123,14 +134,19 @@ func describe(r *record.Record) (course, noted) {
 	}
 	for i, seat := range []game.Seat{first, first.Other()} {
 		s := r.Seats[seat]
-		n.players[i] = [2]string{playerID(cmp.Or(s.Player, s.Display)), playerID(cmp.Or(s.Display, s.Player))}
+		n.players[i] = [2]uint64{hashOf(playerID(cmp.Or(s.Player, s.Display))), hashOf(playerID(cmp.Or(s.Display, s.Player)))}
 	}
 	h := sha256.New()
 	for _, s := range append([]string{r.Game, startOf(r), Turned(r.Result, first).String()}, moves...) {
 		io.WriteString(h, s+"\n")
 	}
-	return course(h.Sum(nil)[:len(course{})]), n
+	return waiting{course(h.Sum(nil)[:len(course{})]), n}
 }
+
+var textSeed = maphash.MakeSeed()
+
+// hashOf keeps a text for comparison, and not the file that it is a part of.
+func hashOf(text string) uint64 { return maphash.String(textSeed, text) }
 
 // startOf returns the start position of a game, "" for the usual one.
 func startOf(r *record.Record) string {
