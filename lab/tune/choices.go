@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -16,7 +17,6 @@ import (
 	"sparring/engine/opening"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/record"
 )
 
 // Policy scores moves by their features, see adapter.Choice. The probability that a
@@ -52,7 +52,7 @@ func (g *Games) Choices(policy Policy, s Sampling, watch func(games int) error) 
 
 // eachGame reads all games with GOMAXPROCS goroutines and returns what read finds
 // in them, in the order of the games' digests.
-func eachGame[T any](g *Games, s Sampling, watch func(games int) error, read func(r *record.Record, rng *rand.Rand, held bool) ([]T, error)) ([]T, error) {
+func eachGame[T any](g *Games, s Sampling, watch func(games int) error, read func(t *training, rng *rand.Rand, held bool) ([]T, error)) ([]T, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
@@ -67,12 +67,12 @@ func eachGame[T any](g *Games, s Sampling, watch func(games int) error, read fun
 			break
 		}
 		group.Go(func() error {
-			r := g.set[digest]
+			t := g.set[digest]
 			rng := rand.New(rand.NewPCG(s.Seed, uint64(i)))
 			held := s.HoldOut > 0 && rng.IntN(s.HoldOut) == 0
 			var err error
-			if byGame[i], err = read(r, rng, held); err != nil {
-				return fmt.Errorf("game %.40q: %w", r.ID, err)
+			if byGame[i], err = read(t, rng, held); err != nil {
+				return fmt.Errorf("game %.40q: %w", t.id, err)
 			}
 			watching.Lock()
 			defer watching.Unlock()
@@ -97,15 +97,15 @@ func eachGame[T any](g *Games, s Sampling, watch func(games int) error, read fun
 // visit replays a game and calls see at a random sample of the plies that qualify,
 // before the move. Those of an opening procedure teach nothing: no search of the position
 // decides them.
-func visit(r *record.Record, s Sampling, rng *rand.Rand, see func(p game.Position, m game.Move, ply int) error) error {
-	wanted := sampled(r, s, rng)
-	p, err := catalog.Setup(r.Game, r.Rules, r.Position)
+func visit(t *training, s Sampling, rng *rand.Rand, see func(p game.Position, m game.Move, ply int) error) error {
+	wanted := sampled(t, s, rng)
+	p, err := catalog.Setup(t.game, t.rules, t.position)
 	if err != nil {
 		return err
 	}
-	for ply, move := range r.Plies {
+	for ply, move := range strings.Fields(t.moves) {
 		game.PlayOn(p) // the arbiter did not end the game there
-		m, err := p.Parse(move.Move)
+		m, err := p.Parse(move)
 		if err == nil && len(wanted) > 0 && wanted[0] == ply {
 			if wanted = wanted[1:]; !opening.Running(p) {
 				err = see(p, m, ply)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 
 	"sparring/engine/adapter"
@@ -57,9 +58,42 @@ func (s Sampling) Validate() error {
 
 // Games is a set of training games.
 type Games struct {
-	set   map[string]*record.Record // by digest of moves and scores
-	Left  int                       // games skipped: unfinished or duplicate
-	Build string                    // of the program that played the first game
+	set   map[string]*training // by digest of moves and scores
+	Left  int                  // games skipped: unfinished or duplicate
+	Build string               // of the program that played the first game
+}
+
+// training is what is learnt from of a game: a small part of its record.
+type training struct {
+	id, game, rules, position string
+	result                    game.Result
+	moves                     string // with spaces between them; a move has none
+	plies                     []trainingPly
+}
+
+// trainingPly says who played a move, and whether a search of what score chose it.
+type trainingPly struct {
+	score    int
+	seat     game.Seat
+	searched bool
+}
+
+// trainingOf returns what is learnt from of a record.
+func trainingOf(r *record.Record) *training {
+	t := &training{id: r.ID, game: r.Game, rules: r.Rules, position: r.Position, result: r.Result, plies: make([]trainingPly, len(r.Plies))}
+	var moves strings.Builder
+	for i, p := range r.Plies {
+		if i > 0 {
+			moves.WriteByte(' ')
+		}
+		moves.WriteString(p.Move)
+		t.plies[i].seat = p.Seat
+		if p.Think != nil && p.Think.Source == record.FromSearch {
+			t.plies[i].score, t.plies[i].searched = p.Think.Score, true
+		}
+	}
+	t.moves = strings.Clone(moves.String()) // without the room to grow
+	return t
 }
 
 // Add adds a record. It returns an error if the record is of another game than
@@ -69,7 +103,7 @@ func (g *Games) Add(r *record.Record, gameName string) error {
 		return fmt.Errorf("game %.40q: %.20s, want %s", r.ID, r.Game, gameName)
 	}
 	if g.set == nil {
-		g.set = map[string]*record.Record{}
+		g.set = map[string]*training{}
 		g.Build = r.Source.Build
 	}
 	digest := digestOf(r)
@@ -77,7 +111,7 @@ func (g *Games) Add(r *record.Record, gameName string) error {
 		g.Left++
 		return nil
 	}
-	g.set[digest] = r
+	g.set[digest] = trainingOf(r)
 	return nil
 }
 
@@ -153,10 +187,10 @@ type Label struct {
 // it leaves a position out by returning false, and keeps none. The error names a game
 // that cannot be replayed. Watch is called after each game, never concurrently.
 func Each[T any](g *Games, s Sampling, watch func(games int) error, take func(p game.Position, m game.Move, l Label) (T, bool, error)) ([]T, error) {
-	return eachGame(g, s, watch, func(r *record.Record, rng *rand.Rand, held bool) (all []T, err error) {
-		err = visit(r, s, rng, func(p game.Position, m game.Move, ply int) error {
-			move := &r.Plies[ply]
-			one, ok, err := take(p, m, Label{Score: float64(move.Think.Score), Result: resultFor(r.Result, move.Seat), Held: held})
+	return eachGame(g, s, watch, func(t *training, rng *rand.Rand, held bool) (all []T, err error) {
+		err = visit(t, s, rng, func(p game.Position, m game.Move, ply int) error {
+			by := t.plies[ply]
+			one, ok, err := take(p, m, Label{Score: float64(by.score), Result: resultFor(t.result, by.seat), Held: held})
 			if ok && err == nil {
 				all = append(all, one)
 			}
@@ -167,8 +201,8 @@ func Each[T any](g *Games, s Sampling, watch func(games int) error, take func(p 
 }
 
 // sampled draws at most PerGame of the plies that qualify, in ascending order.
-func sampled(r *record.Record, s Sampling, rng *rand.Rand) []int {
-	plies := candidates(r, s)
+func sampled(t *training, s Sampling, rng *rand.Rand) []int {
+	plies := candidates(t, s)
 	rng.Shuffle(len(plies), func(i, j int) { plies[i], plies[j] = plies[j], plies[i] })
 	plies = plies[:min(s.PerGame, len(plies))]
 	slices.Sort(plies)
@@ -176,9 +210,9 @@ func sampled(r *record.Record, s Sampling, rng *rand.Rand) []int {
 }
 
 // candidates returns the plies that qualify according to the record.
-func candidates(r *record.Record, s Sampling) (plies []int) {
-	for i, p := range r.Plies {
-		if p.Think != nil && p.Think.Source == record.FromSearch && p.Think.Score < s.Bound && p.Think.Score > -s.Bound {
+func candidates(t *training, s Sampling) (plies []int) {
+	for i, p := range t.plies {
+		if p.searched && p.score < s.Bound && p.score > -s.Bound {
 			plies = append(plies, i)
 		}
 	}
