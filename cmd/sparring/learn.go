@@ -212,14 +212,20 @@ func otherStart(file, from, now string) error {
 // gamesFrom reads the sources.
 func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
 	games := &tune.Games{}
-	err := eachGame(c, sources, func(r *record.Record) error { return games.Add(r, name) })
+	err := eachGame(c, sources, func(r *record.Record) error { games.Add(r, name); return nil })
 	if err != nil {
 		return nil, err
 	}
-	if games.Left > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: %d games skipped: unfinished or duplicate\n", games.Left)
-	}
+	reportSkipped(c, games.Others, "of another game than "+name)
+	reportSkipped(c, games.Left, "unfinished or duplicate")
 	return games, nil
+}
+
+// reportSkipped says of how many games nothing is learnt.
+func reportSkipped(c *cobra.Command, n int, why string) {
+	if n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "sparring: %s skipped: %s\n", count(n, "game", "games"), why)
+	}
 }
 
 // eachGame calls add for each game of the sources: once for a game with several records,

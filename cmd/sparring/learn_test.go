@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,5 +70,26 @@ func TestLearnFromSeveralWriters(t *testing.T) {
 				t.Errorf("%v: ply %d: %+v", sources, i+1, p.Think)
 			}
 		}
+	}
+}
+
+// TestLearnFromSeveralGames: of a data directory with games of several kinds, those of the kind
+// that was asked for are learnt from, and the others are counted.
+func TestLearnFromSeveralGames(t *testing.T) {
+	games := []string{gamesFile(t, "amazons/10x10", "d1d4/g4", time.Time{}, 1), filepath.Join(t.TempDir(), "other.jsonl")}
+	if err := os.WriteFile(games[1], []byte(recordLine("other", record.ByMatch, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "trees.jsonl")
+	var stdout, stderr bytes.Buffer
+	args := append([]string{"learn", "trees", "--game", "amazons", "--trees", "1", "--tree-nodes", "100", "--nodes", "50", "--out", out}, games...)
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != exitOK || !strings.Contains(stderr.String(), "1 game skipped: of another game than amazons\n") || !strings.Contains(stdout.String(), "games      1 ") {
+		t.Errorf("trees: code %d, %s%s", code, &stdout, &stderr)
+	}
+	stderr.Reset()
+	c := silent(t)
+	c.SetErr(&stderr)
+	if got, err := gamesFrom(c, games, "amazons"); err != nil || got.Len() != 1 || !strings.Contains(stderr.String(), "1 game skipped: of another game than amazons\n") {
+		t.Errorf("tune: %v, %s", err, &stderr)
 	}
 }

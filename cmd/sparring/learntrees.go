@@ -57,9 +57,8 @@ func (f *treesFlags) run(c *cobra.Command, args []string) error {
 	if err := eachGame(c, args, games.Add); err != nil {
 		return err
 	}
-	if games.Left > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "sparring: %s skipped: other rules, no moves or duplicates\n", count(games.Left, "game", "games"))
-	}
+	reportSkipped(c, games.Others, "of another game than "+f.game)
+	reportSkipped(c, games.Left, "other rules, no moves or duplicates")
 	if games.Len() == 0 {
 		return errors.New("no games to take positions from")
 	}

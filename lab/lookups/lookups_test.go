@@ -541,9 +541,7 @@ func TestGames(t *testing.T) {
 			r.Plies = append(r.Plies, p)
 		}
 		games := &tune.Games{}
-		if err := games.Add(r, rules.Name); err != nil {
-			t.Fatal(err)
-		}
+		games.Add(r, rules.Name)
 		all := load(t, "freestyle", trees)
 		if err := all.AddGames("freestyle", games, plan, 0, 1, func(int) error { return nil }); err != nil {
 			t.Fatal(err)

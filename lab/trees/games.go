@@ -20,9 +20,9 @@ type Games struct {
 	// Game is the kind of game, and Rules the rule set in full that the games are
 	// played under; "" is any.
 	Game, Rules string
-	// Left counts the games that were skipped: under other rules, without moves, or
-	// duplicates.
-	Left int
+	// Others counts the games that were skipped because they are of another kind, Left those
+	// under other rules, without moves, and duplicates.
+	Others, Left int
 
 	set  map[string]bool // what origin.text writes
 	list []string        // the set in ascending order; nil after Add
@@ -47,11 +47,11 @@ func (o *origin) read(text string) {
 	o.moves = strings.Fields(moves)
 }
 
-// Add adds a game. The error names a game of another kind, or one whose moves can't be
-// played.
+// Add adds a game. The error names one whose moves can't be played.
 func (g *Games) Add(r *record.Record) error {
 	if r.Game != g.Game {
-		return fmt.Errorf("game %.40q: %.20s, want %s", r.ID, r.Game, g.Game)
+		g.Others++
+		return nil
 	}
 	if g.Rules != "" && r.Rules != g.Rules || len(r.Plies) == 0 {
 		g.Left++

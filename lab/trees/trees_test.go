@@ -336,14 +336,16 @@ func TestGames(t *testing.T) {
 		"ply 2":         rec(free, "", "h8", "h8"),
 		"unknown rules": rec("gomoku/nonesuch", "", "h8"),
 		"syntax":        rec(free, "nonsense", "h8"),
-		"want gomoku":   {ID: "g", Game: "xiangqi"},
 	} {
 		if err := b.Add(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+	if err := b.Add(&record.Record{ID: "g", Game: "xiangqi"}); err != nil || b.Others != 1 {
+		t.Errorf("another game's: %v, %d of others", err, b.Others)
+	}
 	if b.Len() != 3 {
-		t.Errorf("%d games after errors", b.Len())
+		t.Errorf("%d games after errors and one of another game", b.Len())
 	}
 }
 

@@ -58,9 +58,10 @@ func (s Sampling) Validate() error {
 
 // Games is a set of training games.
 type Games struct {
-	set   map[string]*training // by digest of moves and scores
-	Left  int                  // games skipped: unfinished or duplicate
-	Build string               // of the program that played the first game
+	set    map[string]*training // by digest of moves and scores
+	Others int                  // games skipped: of another kind
+	Left   int                  // games skipped: unfinished or duplicate
+	Build  string               // of the program that played the first game
 }
 
 // training is what is learnt from of a game: a small part of its record.
@@ -96,11 +97,12 @@ func trainingOf(r *record.Record) *training {
 	return t
 }
 
-// Add adds a record. It returns an error if the record is of another game than
-// gameName. Games without a result and duplicates are counted in Left.
-func (g *Games) Add(r *record.Record, gameName string) error {
+// Add adds a record. One of another game than gameName is counted in Others, one without a
+// result and a duplicate in Left.
+func (g *Games) Add(r *record.Record, gameName string) {
 	if r.Game != gameName {
-		return fmt.Errorf("game %.40q: %.20s, want %s", r.ID, r.Game, gameName)
+		g.Others++
+		return
 	}
 	if g.set == nil {
 		g.set = map[string]*training{}
@@ -109,10 +111,9 @@ func (g *Games) Add(r *record.Record, gameName string) error {
 	digest := digestOf(r)
 	if r.Result == game.Undecided || g.set[digest] != nil {
 		g.Left++
-		return nil
+		return
 	}
 	g.set[digest] = trainingOf(r)
-	return nil
 }
 
 // Len returns the number of games.

@@ -151,9 +151,7 @@ func besideLast(t *testing.T, n int, move func(p trees.Position) trees.Position)
 		if err := f.Append(tree); err != nil {
 			t.Fatal(err)
 		}
-		if err := games.Add(r, "gomoku"); err != nil {
-			t.Fatal(err)
-		}
+		games.Add(r, "gomoku")
 	}
 	return games, path
 }
