@@ -80,7 +80,7 @@ three times the room of the first.
 	fl.IntSliceVar(&f.plan.Bots, "bots", nil, "bot processes, each by its share of the capacity, such as 1,1,2 (default: one process)")
 	fl.IntVar(&f.plan.Starts, "starts", 1000, "maximum number of games started per second")
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")
-	fl.StringVar(&f.plan.Profile, "profile", "", "folder for a CPU and a heap profile of each process in each step")
+	fileFlag(fl, &f.plan.Profile, "profile", "folder for a CPU and a heap profile of each process in each step")
 	fl.StringVar(&f.data, "data", "", "folder for the data and logs of the processes (default: a temporary one)")
 	fl.BoolVar(&f.quick, "quick", false, "a step of 4 games for a second, to see that it works")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")

@@ -90,10 +90,10 @@ skipped, and so are duplicates.`,
 	f := c.Flags()
 	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as renju-15 (default: the game's); all of Xiangqi's share a book")
-	f.StringVar(&out, "out", "", "book to write (required)")
+	fileFlag(f, &out, "out", "book to write (required)")
 	f.IntVar(&plies, "plies", 24, "plies of each game to count")
 	f.IntVar(&least, "min-games", 3, "omit moves with fewer games")
-	f.StringVar(&manifest, "manifest", "", "JSON file to update with the origin of the book")
+	fileFlag(f, &manifest, "manifest", "JSON file to update with the origin of the book")
 	return c
 }
 
@@ -217,7 +217,7 @@ func bookImport() *cobra.Command {
 			return b.Save(out)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "book to write (required)")
+	fileFlag(c.Flags(), &out, "out", "book to write (required)")
 	return c
 }
 

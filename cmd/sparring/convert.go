@@ -85,7 +85,7 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes.
 	fl.StringVar(&f.format, "format", "", strings.Join(names, ", ")+" (default: the championship's for the game)")
 	fl.StringVar(&f.charset, "charset", string(format.UTF8), "utf-8 or gbk")
 	fl.StringVar(&f.moves, "moves", string(format.ICCS), "Xiangqi moves in PGN: iccs, wxf or chinese")
-	fl.StringVarP(&f.out, "out", "o", "", "output file, or a folder (as in games/) for files named as the format prescribes (default: standard output)")
+	outFlag(fl, &f.out, "o", "output file, or a folder (as in games/) for files named as the format prescribes (default: standard output)")
 	fl.BoolVar(&f.all, "all", false, "write every game, into the folder --out")
 	fl.StringVar(&f.player, "player", "", "with --all: only the games of this player, by name or id")
 	fl.StringVar(&f.event, "event", "", anEvent+": its format, names of files, title and place, where no flag says otherwise; or only the title to write, such as \"2026 CCGC\" (default: the record's)")

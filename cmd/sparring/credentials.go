@@ -198,7 +198,7 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 	c.Flags().StringVar(&r.Name, "name", "", "name of the user (default: the player, or the role)")
 	c.Flags().Var(&expires, "expires", "how long the credentials are valid, such as 30d or 12h (default: until they are revoked)")
 	c.Flags().BoolVar(&r.Renew, "renew", false, "make further credentials for a user who has valid ones")
-	c.Flags().StringVar(&out, "out", "", "file to write, instead of standard output")
+	outFlag(c.Flags(), &out, "", "file to write, instead of standard output")
 	return c
 }
 

@@ -61,7 +61,7 @@ docs/experiments.md.`,
 	fl.DurationSliceVar(&f.times, "time", experiment.Guo2012Times(), "times a move")
 	fl.IntVar(&f.games, "games", experiment.Guo2012Games, "games in each row of a table: with the same players and the same one to move first")
 	fl.StringVar(&f.openings, "openings", shippedOpenings, "opening file, shipped, or none: always from the usual start, as in the paper")
-	fl.StringVar(&f.keep, "keep", "", "folder for the games, one file for each match; existing ones are resumed")
+	fileFlag(fl, &f.keep, "keep", "folder for the games, one file for each match; existing ones are resumed")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.DurationVar(&f.margin, "margin", time.Second, "how far a move may exceed its time without losing the game; moves over by 20 ms are counted as late")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")

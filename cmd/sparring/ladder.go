@@ -178,7 +178,7 @@ if that is gone: some seconds after it has ended, a minute after it was killed, 
 	c.Flags().StringVar(&f.clock, "clock", ladderClock, "clock of a ladder that this command starts")
 	c.Flags().StringVar(&f.rules, "rules", "", "rule set of a ladder that this command starts (default: the game's)")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page of a ladder that this command starts; empty: none")
-	c.Flags().StringVar(&f.log, "log", "", "folder for all that is said to and by the engine, one file per game")
+	fileFlag(c.Flags(), &f.log, "log", "folder for all that is said to and by the engine, one file per game")
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "the engine thinks on its opponents' time, if its protocol allows")
 	return c
 }

@@ -44,7 +44,7 @@ among the first five. See docs/training.md.`,
 	flags.StringVar(&f.from, "from", "", "weights file of an earlier round to start from (Gomoku)")
 	flags.StringVar(&f.plan.Rules, "rules", "", "freestyle, standard or renju (required for Gomoku)")
 	flags.StringArrayVar(&f.trees, "trees", nil, "file of labelled trees with moves to learn from besides the games, repeatable")
-	flags.StringVar(&f.out, "out", "", "weights file to write (required)")
+	fileFlag(flags, &f.out, "out", "weights file to write (required)")
 	flags.Uint64Var(&f.plan.Sampling.Seed, "seed", 1, "seed of the random sample of positions")
 	flags.IntVar(&f.plan.Sampling.PerGame, "per-game", 20, "maximum positions per game")
 	flags.IntVar(&f.plan.Sampling.Bound, "bound", 20000, "exclude positions with an absolute score of this or more")

@@ -46,7 +46,7 @@ see, results tell. A SOURCE is as for "learn trees". See docs/training.md.`,
 	flags := c.Flags()
 	flags.StringVar(&f.plan.Game, "game", "", "gomoku (required)")
 	flags.StringVar(&f.plan.Rules, "rules", "", "the rules that the network is for: freestyle, standard or renju (required)")
-	flags.StringVar(&f.out, "out", "", "network file to write")
+	fileFlag(flags, &f.out, "out", "network file to write")
 	flags.StringVar(&f.from, "from", "", "network file to start from, of these rules or of freestyle or standard (default: random numbers)")
 	flags.StringVar(&f.check, "check", "", "network file to reproduce, with its options, from the same trees")
 	flags.Uint64Var(&f.plan.Seed, "seed", 1, "seed of all random choices")

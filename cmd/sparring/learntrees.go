@@ -38,7 +38,7 @@ by the same command; more --trees extend the file. See docs/training.md.`,
 	flags := c.Flags()
 	flags.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	flags.StringVar(&f.rules, "rules", "", "take only games under this rule set (default: any of the game)")
-	flags.StringVar(&f.out, "out", "", "file to write or to resume (required)")
+	fileFlag(flags, &f.out, "out", "file to write or to resume (required)")
 	flags.IntVar(&f.trees, "trees", 10000, "trees in the file")
 	flags.Uint64Var(&f.plan.TreeNodes, "tree-nodes", 1500, "nodes of the search that a tree is of")
 	flags.Uint64Var(&f.plan.Nodes, "nodes", 500, "nodes of the search that labels a position")

@@ -229,8 +229,8 @@ same command resumes an interrupted run. See docs/levels.md.`,
 	f.IntVar(&plan.Concurrency, "concurrency", 1, "games played in parallel")
 	f.Uint64Var(&plan.Seed, "seed", 1, "seed of openings and of the levels' errors")
 	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "highest level to measure; below the strongest no file is written")
-	f.StringVar(&plan.Keep, "keep", "", "folder for the games; games already there are not played again")
-	f.StringVar(&out, "out", "", "file to write")
+	fileFlag(f, &plan.Keep, "keep", "folder for the games; games already there are not played again")
+	fileFlag(f, &out, "out", "file to write")
 	plotFlag(c, &plot, levelsPlot)
 	return c
 }

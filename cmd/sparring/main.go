@@ -206,6 +206,8 @@ func plainFlagError(err error) error {
 		want = "a number"
 	case "duration":
 		want = "a time, such as 500ms or 10s"
+	case "string": // a file, see fileValue
+		return fmt.Errorf("--%s %.40q: %w", bad.GetFlag().Name, bad.GetValue(), bad.Unwrap())
 	default:
 		return err
 	}

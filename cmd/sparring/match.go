@@ -118,10 +118,10 @@ settings, and 1 for any other failure or an interruption.`,
 	fl.StringVar(&f.tournament, "tournament", string(match.RoundRobin), "roundrobin, or gauntlet (the first player meets all others)")
 	fl.StringArrayVar(&f.clockOf, "clock-of", nil, "NAME=CLOCK: the clock or limit of a player, by its name or spec, instead of --clock; repeatable")
 	fl.StringVar(&f.sprt, "sprt", "", "stop by a sequential test, such as elo0=0,elo1=5 (optionally alpha=0.05,beta=0.05)")
-	fl.StringVar(&f.json, "json", "", "result file; an existing one is resumed")
+	fileFlag(fl, &f.json, "json", "result file; an existing one is resumed")
 	fl.StringVar(&f.tables, "tablebase", "", "adjudicate wins by the endgame tables in this directory (Xiangqi)")
 	fl.StringVar(&f.over, "over", "", "nats: play on a platform; --a and --b are names of its players, or pool:NAME")
-	fl.StringVar(&f.log, "log", "", "folder for all that is said to and by the programs, one file per game (up to 8 MiB, together 1 GiB)")
+	fileFlag(fl, &f.log, "log", "folder for all that is said to and by the programs, one file per game (up to 8 MiB, together 1 GiB)")
 	fl.StringVar(&f.event, "event", "", anEvent+": its game, rules, clock, limits, openings, memory and title, where no flag says otherwise")
 	fl.Lookup("game").Usage = anyGame() + " (required, unless --event tells)"
 	plotFlag(c, &f.plot, "the score over the games, and with --sprt of the LLR; of several players on a scale")

@@ -72,7 +72,7 @@ command generates the same file.`,
 	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning probability from one half; 0: the game's default")
 	fl.Uint64Var(&f.nodes, "nodes", judgeNodes, "nodes per judgement")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random moves")
-	fl.StringVar(&f.out, "out", "", "output file (default: standard output)")
+	outFlag(fl, &f.out, "", "output file (default: standard output)")
 	return c
 }
 

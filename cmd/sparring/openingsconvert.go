@@ -136,7 +136,7 @@ detected. Each position is taken once.`,
 			if err := set.WriteAs(&text, to); err != nil {
 				return err
 			}
-			if out == "" || out == "-" {
+			if out == "" {
 				_, err := c.OutOrStdout().Write(text.Bytes())
 				return err
 			}
@@ -146,6 +146,6 @@ detected. Each position is taken once.`,
 	}
 	f.add(c)
 	c.Flags().StringVar(&to, "to", openings.Text, "form to write")
-	c.Flags().StringVar(&out, "out", "", "output file (default: standard output)")
+	outFlag(c.Flags(), &out, "", "output file (default: standard output)")
 	return c
 }

@@ -67,7 +67,7 @@ the openings from standard input, and --out - writes them to standard output.`,
 	fl.IntVar(&f.keep, "keep", 0, "number of even openings to find, then stop; 0: judge all")
 	fl.IntVar(&f.hash, "hash", 64, "hash table per engine, MiB")
 	fl.StringVar(&f.out, "out", "", "file for the even openings (default: none; -: standard output, without the table)")
-	fl.StringVar(&f.json, "json", "", "file of verdicts; an existing one is resumed")
+	fileFlag(fl, &f.json, "json", "file of verdicts; an existing one is resumed")
 	return c
 }
 

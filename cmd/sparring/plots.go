@@ -12,7 +12,7 @@ import (
 
 // plotFlag adds the flag --plot for a drawing of what a command measures.
 func plotFlag(c *cobra.Command, path *string, shows string) {
-	c.Flags().StringVar(path, "plot", "", "drawing of "+shows+": a .svg or .png file")
+	fileFlag(c.Flags(), path, "plot", "drawing of "+shows+": a .svg or .png file")
 }
 
 // checkPlot checks at the start of a run that the file of --plot can be drawn at its

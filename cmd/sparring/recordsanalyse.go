@@ -69,9 +69,9 @@ resumes an interrupted run. See docs/analysis.md.`,
 	f.flags(c)
 	fl := c.Flags()
 	fl.Lookup("time").Usage = "end a search after this time (default: 1s, unless there is another limit)"
-	fl.StringVar(&f.keep, "keep", "", "file for the searches; those already there are not made again")
-	fl.StringVar(&f.annotated, "annotated", "", "file to write the records to, with the analysis in the comments of the moves")
-	fl.StringVar(&f.plot, "plot", "", "drawing of the winning chance over the plies: a .svg or .png file, or a folder for one of each game")
+	fileFlag(fl, &f.keep, "keep", "file for the searches; those already there are not made again")
+	fileFlag(fl, &f.annotated, "annotated", "file to write the records to, with the analysis in the comments of the moves")
+	fileFlag(fl, &f.plot, "plot", "drawing of the winning chance over the plies: a .svg or .png file, or a folder for one of each game")
 	fl.StringVar(&f.notation, "notation", "", "notation of moves: iccs, uci, wxf, chinese (Xiangqi); slash, hyphens, parens (Amazons)")
 	fl.BoolVar(&f.json, "json", false, "print an object for each game")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games analysed in parallel")

@@ -62,12 +62,12 @@ position instead, as records analyse does, and --keep saves these searches.
 		RunE: func(c *cobra.Command, sources []string) error { return f.run(c, sources) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.html, "html", "", "file to write (required)")
+	fileFlag(fl, &f.html, "html", "file to write (required)")
 	fl.StringVar(&f.lang, "lang", "", strings.Join(static.Languages, " or ")+" (default: that of LC_ALL, LC_MESSAGES or LANG)")
 	fl.StringVar(&f.analyse, "analyse", analyseWorst, "positions to search: "+analyseWorst+" (those of the worst moves), "+analyseNone+", or all with a limit: nodes=N, depth=N or movetime=1s")
 	fl.IntVar(&f.boards, "boards", report.DefaultBoards, "maximum number of games with a board; all games count")
 	fl.StringVar(&f.engine, "engine", "self", "spec of the engine that searches, see records analyse")
-	fl.StringVar(&f.keep, "keep", "", "file for the searches of all positions; those already there are not made again")
+	fileFlag(fl, &f.keep, "keep", "file for the searches of all positions; those already there are not made again")
 	fl.IntVar(&f.hash, "hash", 64, "hash table, MiB")
 	fl.IntVar(&f.threads, "threads", 1, "search threads")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games analysed in parallel")

@@ -62,7 +62,7 @@ on its number, the seed and the other flags.`,
 	fl := c.Flags()
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
-	fl.StringVar(&f.out, "out", "", "file of records to write or to resume (required)")
+	fileFlag(fl, &f.out, "out", "file of records to write or to resume (required)")
 	fl.IntVar(&f.games, "games", 100, "total games in the file")
 	fl.IntVar(&f.hash, "hash", 16, "hash table, MiB")
 	fl.Uint64Var(&f.Seed, "seed", 1, "seed of all random choices")

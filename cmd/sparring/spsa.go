@@ -63,7 +63,7 @@ tuning itself does not prove it. See docs/training.md.`,
 	fl.StringVar(&f.player, "engine", "", "spec of the engine to tune (required)")
 	fl.StringArrayVar(&f.params, "param", nil, "NAME=START,MIN,MAX,STEP, repeatable: an option to tune")
 	fl.Float64Var(&f.rate, "rate", 0, "how far the last pair moves a parameter for each point by which one side wins, in steps (r_end; default: 10 over the number of pairs, from 0.002 to 0.1)")
-	fl.StringVar(&f.keep, "keep", "", "file for the games, as of a match; an existing one is resumed")
+	fileFlag(fl, &f.keep, "keep", "file for the games, as of a match; an existing one is resumed")
 	plotFlag(c, &f.plot, "each parameter and of the score of its higher value over the games, renewed every minute")
 	games := fl.Lookup("games")
 	games.Usage = "games in all, an even number"

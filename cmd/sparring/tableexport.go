@@ -173,7 +173,7 @@ of JSON, which records, learn and book read.`,
 			return err
 		},
 	}
-	c.Flags().StringVarP(&out, "out", "o", "", "folder for the file (default: standard output)")
+	outFlag(c.Flags(), &out, "o", "folder for the file (default: standard output)")
 	c.Flags().StringVar(&eventName, "event", "", anEvent+" whose form the record has (default: that of the game)")
 	c.Flags().StringVar(&form, "format", "", "record, or a format as in records export (default: the event's)")
 	return c

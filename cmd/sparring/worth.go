@@ -62,7 +62,7 @@ on. See docs/search.md.`,
 	fl := c.Flags()
 	fl.StringVar(&f.player, "player", playerspec.Self, "spec of both players; must be Sparring's engine")
 	fl.Float64Var(&f.design.Chance, "chance", 0.15, "probability that a player has a change in a pair of games")
-	fl.StringVar(&f.keep, "keep", "", "file for the games, as of a match; an existing one is resumed")
+	fileFlag(fl, &f.keep, "keep", "file for the games, as of a match; an existing one is resumed")
 	return c
 }
 
