@@ -113,12 +113,11 @@ func findBook(name, gameName, rules string) (*book.Book, error) {
 // afterMoves returns the position after the moves, under the book's rules or a
 // rule set that shares them.
 func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
-	name := b.Family()
+	r, err := catalog.Rules(b.Family())
 	if rules != "" {
-		of, _, _ := strings.Cut(name, "/")
-		name = of + "/" + strings.TrimPrefix(rules, of+"/")
+		of, _, _ := strings.Cut(b.Family(), "/")
+		r, err = catalog.RulesOf(of, rules)
 	}
-	r, err := catalog.Rules(name)
 	if err != nil {
 		return nil, &usageError{err}
 	}

@@ -314,11 +314,7 @@ func rulesOf(gameName, rules string) (*game.Rules, error) {
 	if gameName == "" {
 		return nil, errors.New("--game is required: " + anyGame())
 	}
-	name := gameName
-	if rules != "" {
-		name += "/" + strings.TrimPrefix(rules, gameName+"/")
-	}
-	return catalog.Rules(name)
+	return catalog.RulesOf(gameName, rules)
 }
 
 // Special values of --openings.

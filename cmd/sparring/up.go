@@ -156,7 +156,7 @@ clocks unchanged.`,
 
 // rulesOfLadder returns the rule set of a game that --rules names for a ladder.
 func rulesOfLadder(gameName, rules string) (*game.Rules, error) {
-	r, err := catalog.Rules(gameName + "/" + strings.TrimPrefix(rules, gameName+"/"))
+	r, err := catalog.RulesOf(gameName, rules)
 	if err == nil {
 		err = arena.LadderRules(r)
 	}

@@ -74,6 +74,25 @@ func Rules(name string) (*game.Rules, error) {
 	return g.Rules(name)
 }
 
+// RulesOf finds a rule set of a game by what a user typed: its name, with or without the game's in
+// front; "" means the game's default set. The error wraps game.ErrRules.
+func RulesOf(gameName, rules string) (*game.Rules, error) {
+	g, err := Game(gameName)
+	if err != nil {
+		return nil, err
+	}
+	head, _, full := strings.Cut(rules, "/")
+	switch {
+	case rules == "":
+		rules = g.Default
+	case full && head != gameName:
+		return nil, fmt.Errorf("%w %.40q: want a rule set of %s, such as %s", game.ErrRules, rules, gameName, g.Default)
+	case !full:
+		rules = gameName + "/" + rules
+	}
+	return g.Rules(rules)
+}
+
 // Setup sets up a position from what a user typed. If rules is "", they follow
 // from the position; if both are "", the game's default rules and usual start
 // are meant. Rules may be given with or without the game's name in front.
@@ -87,10 +106,7 @@ func Setup(gameName, rules, position string) (game.Position, error) {
 			return nil, err
 		}
 	}
-	if !strings.HasPrefix(rules, g.Name+"/") {
-		rules = g.Name + "/" + rules
-	}
-	r, err := g.Rules(rules)
+	r, err := RulesOf(gameName, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,21 @@ func TestRegisterRefuses(t *testing.T) {
 	}
 }
 
+// TestRulesOf: a rule set is named with or without its game in front, and never under that of
+// another game.
+func TestRulesOf(t *testing.T) {
+	for rules, want := range map[string]string{"": "gomoku/freestyle-15", "renju-15": "gomoku/renju-15", "gomoku/renju-15": "gomoku/renju-15",
+		"xiangqi/wxf": `unknown rules "xiangqi/wxf": want a rule set of gomoku`} {
+		r, err := catalog.RulesOf("gomoku", rules)
+		if err == nil && r.Name != want || err != nil && (!strings.Contains(err.Error(), want) || !errors.Is(err, game.ErrRules)) {
+			t.Errorf("RulesOf(gomoku, %q) = %v, %v; want %s", rules, r, err, want)
+		}
+	}
+	if _, err := catalog.Setup("gomoku", "xiangqi/wxf", ""); err == nil || !strings.Contains(err.Error(), "want a rule set of gomoku") {
+		t.Errorf("a position under the rules of another game: %v", err)
+	}
+}
+
 func TestUnknownNames(t *testing.T) {
 	for _, name := range []string{"", "chess", "chess/standard", "xiangqi/", "xiangqi/nonesuch", "gomoku/freestyle-14", "gomoku/freestyle-21",
 		"gomoku/freestyle", "gomoku/freestyle-15+nonesuch", "amazons/200x200", "amazons/x", "/", strings.Repeat("x", 5000)} {

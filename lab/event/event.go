@@ -44,7 +44,6 @@ import (
 	"time"
 
 	"sparring/game"
-	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/record"
 	"sparring/record/format"
@@ -143,15 +142,6 @@ func Parse(data []byte, file string) (*Event, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return e, nil
-}
-
-// rulesOf returns the rule set of a game by its name without the game's; "" is the
-// game's default.
-func rulesOf(gameName, rules string) (*game.Rules, error) {
-	if rules == "" {
-		return catalog.Rules(gameName)
-	}
-	return catalog.Rules(gameName + "/" + strings.TrimPrefix(rules, gameName+"/"))
 }
 
 // TitleAt returns a title for a game of this time, which may be zero.

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/strictyaml"
 	"sparring/record/format"
@@ -49,7 +50,7 @@ func (e *Event) read(data []byte) error {
 	if gameName == "" {
 		return errors.New("game is required")
 	}
-	if e.Rules, err = rulesOf(gameName, rules); err != nil {
+	if e.Rules, err = catalog.RulesOf(gameName, rules); err != nil {
 		return strictyaml.At(rulesAt, fmt.Errorf("rules: %w", err))
 	}
 	if f := e.Record.Format; f != "" {
