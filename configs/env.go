@@ -135,6 +135,24 @@ func Unknown(settings ...any) ([]string, error) {
 	return unknown, nil
 }
 
+// Wanted says for people what a setting or a flag of a type wants, instead of what Go's parsers
+// find; "" if errors of the type say it themselves.
+func Wanted(typ string) string {
+	switch typ {
+	case "bool":
+		return "true or false"
+	case "int", "int64":
+		return "a whole number"
+	case "uint", "uint64":
+		return "a whole number, not negative"
+	case "float64":
+		return "a number"
+	case "duration", "time.Duration":
+		return "a time, such as 500ms or 10s"
+	}
+	return ""
+}
+
 func readFields(prefix string, group reflect.Value) (errs []error) {
 	for i := range group.NumField() {
 		f := group.Type().Field(i)
@@ -148,6 +166,9 @@ func readFields(prefix string, group reflect.Value) (errs []error) {
 				err = parse.Err
 				if number, ok := errors.AsType[*strconv.NumError](err); ok { // without the name of a Go function
 					err = number.Err
+				}
+				if want := Wanted(f.Type.String()); want != "" && !errors.Is(err, strconv.ErrRange) {
+					err = errors.New("want " + want)
 				}
 				err = fmt.Errorf("%s: %.60q: %w", parse.KeyName, parse.Value, err)
 			}

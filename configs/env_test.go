@@ -48,6 +48,11 @@ func TestFromEnvReportsAllFaults(t *testing.T) {
 			t.Errorf("%s is not named in:\n%v", name, err)
 		}
 	}
+	for _, want := range []string{`CT_PAUSE: "soon": want a time, such as`, `CT_DEEP_COUNT: "many": want a whole number`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %s in:\n%v", want, err)
+		}
+	}
 	if s.Name != "somebody" || s.Pause != time.Second || s.Deep.Count != 3 || s.Deep.LagMS != 9 {
 		t.Errorf("want valid values, and defaults for the rest: %+v", s)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sparring/configs"
 	"sparring/lab/journal"
 )
 
@@ -196,22 +197,15 @@ func plainFlagError(err error) error {
 	if !ok {
 		return err
 	}
-	want := ""
-	switch bad.GetFlag().Value.Type() {
-	case "int":
-		want = "a whole number"
-	case "uint64":
-		want = "a whole number, not negative"
-	case "float64":
-		want = "a number"
-	case "duration":
-		want = "a time, such as 500ms or 10s"
-	case "string": // a file, see fileValue
-		return fmt.Errorf("--%s %.40q: %w", bad.GetFlag().Name, bad.GetValue(), bad.Unwrap())
-	default:
+	flag := bad.GetFlag()
+	if _, ok := flag.Value.(fileValue); ok {
+		return fmt.Errorf("--%s %.40q: %w", flag.Name, bad.GetValue(), bad.Unwrap())
+	}
+	want := configs.Wanted(flag.Value.Type())
+	if want == "" {
 		return err
 	}
-	return fmt.Errorf("--%s %.40q: want %s", bad.GetFlag().Name, bad.GetValue(), want)
+	return fmt.Errorf("--%s %.40q: want %s", flag.Name, bad.GetValue(), want)
 }
 
 func noArgs(c *cobra.Command, args []string) error {
