@@ -167,7 +167,7 @@ func (f *analyseFlags) recorded(c *cobra.Command, sources []string) (p analysed,
 		ply = f.ply
 	}
 	if ply < 0 || ply > len(moves) {
-		return p, usagef("--ply %d: the game has %d plies", ply, len(moves))
+		return p, usagef("--ply %d: the game has %s", ply, plies(len(moves)))
 	}
 	for _, m := range moves[:ply] {
 		game.PlayOn(start)

@@ -184,10 +184,10 @@ func (f *benchFleetFlags) print(out io.Writer, r *fleetbench.Result) error {
 		}
 		for _, s := range r.Steps {
 			if len(s.Seats) > 1 {
-				fmt.Fprintf(out, "seats taken with %d games: %s\n", s.Games, s.Shares())
+				fmt.Fprintf(out, "seats taken with %s: %s\n", count(s.Games, "game", "games"), s.Shares())
 			}
 			if s.Stop != "" {
-				fmt.Fprintf(out, "ended after %d games: %s\n", s.Games, s.Stop)
+				fmt.Fprintf(out, "ended after %s: %s\n", count(s.Games, "game", "games"), s.Stop)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ skipped, and so are duplicates.`,
 				return err
 			}
 			positions, moves := b.Size()
-			fmt.Fprintf(c.OutOrStdout(), "%s: %v; %d moves in %d positions\n", out, t, moves, positions)
+			fmt.Fprintf(c.OutOrStdout(), "%s: %v; %s in %s\n", out, t, count(moves, "move", "moves"), count(positions, "position", "positions"))
 			if manifest == "" {
 				return nil
 			}

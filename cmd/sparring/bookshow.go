@@ -211,7 +211,7 @@ func lookAt(b *book.Book, p game.Position, n game.Notation) (bookView, error) {
 }
 
 func (v bookView) print(out io.Writer) error {
-	fmt.Fprintf(out, "rules     %s\ngames     %d\nmoves     %d in %d positions\nposition  %s\n\n", v.Rules, v.Games, v.Entries, v.Positions, v.Position)
+	fmt.Fprintf(out, "rules     %s\ngames     %d\nmoves     %d in %s\nposition  %s\n\n", v.Rules, v.Games, v.Entries, count(v.Positions, "position", "positions"), v.Position)
 	if len(v.Moves) == 0 {
 		fmt.Fprintln(out, "this position is not in the book")
 		return nil

@@ -321,7 +321,7 @@ func (d *deepCheck) report(n int, g *match.Game, report func(external.Finding)) 
 	text := fmt.Sprintf("as %s player: %s (%s) after %s; slowest move %v", seat, result, g.Reason, plies(len(g.Plies)), seen.slowest.Round(time.Millisecond))
 	switch {
 	case seen.pondered > 0:
-		text += fmt.Sprintf("; pondered on %d of %d moves, %d hits", seen.pondered, seen.moves, seen.hits)
+		text += fmt.Sprintf("; pondered on %d of %s, %s", seen.pondered, count(seen.moves, "move", "moves"), count(seen.hits, "hit", "hits"))
 	case !d.spec.Dialect.Ponders():
 		text += "; " + string(d.spec.Dialect) + " engines do not ponder"
 	case seen.moves > 0:

@@ -311,8 +311,8 @@ func (f *conformanceFlags) soak(c *cobra.Command, cfg conformance.PlatformConfig
 			return err
 		}
 	}
-	fmt.Fprintf(show, "%d of %d games in %v, %d plies, ended by %v; faults %v; %d challenges made again; seed %d; %d broken\n",
-		rep.Games, f.games, (time.Duration(rep.TookMS) * time.Millisecond).Round(time.Second), rep.Plies, rep.Reasons, rep.Faults, rep.Again, f.seed, len(rep.Broken))
+	fmt.Fprintf(show, "%d of %s in %v, %s, ended by %v; faults %v; %s made again; seed %d; %d broken\n",
+		rep.Games, count(f.games, "game", "games"), (time.Duration(rep.TookMS) * time.Millisecond).Round(time.Second), plies(rep.Plies), rep.Reasons, rep.Faults, count(rep.Again, "challenge", "challenges"), f.seed, len(rep.Broken))
 	if len(rep.Broken) > 0 {
 		return outcome(exitFaulty)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
+
+	"sparring/lab/texttable"
 )
 
 // display shows running games, a line each, and messages above them. On a terminal
@@ -186,10 +188,5 @@ func clockText(left time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// count writes a number of things.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
+// count is short, as it is everywhere here.
+var count = texttable.Count

@@ -108,7 +108,7 @@ func printPlan(out io.Writer, p *capacity.Plan) error {
 	if !p.Fits {
 		verdict = fmt.Sprintf("DOES NOT FIT: %d games at once do, or %.0f cores", p.MaxGames, float64(p.Cores)*float64(p.Games)/max(float64(p.MaxGames), 1)+0.5)
 	}
-	t := texttable.Table{{"", fmt.Sprintf("%d games at once, %s, on %s", p.Games, p.Clock, count(p.Cores, "core", "cores"))}}
+	t := texttable.Table{{"", fmt.Sprintf("%s at once, %s, on %s", count(p.Games, "game", "games"), p.Clock, count(p.Cores, "core", "cores"))}}
 	t.Add("verdict", verdict)
 	t.Add("a move", fmt.Sprintf("%.2f s by the clock; %.2f ms of a core for the search, %.2f ms for the rest", p.SecondsPerMove, p.Costs.SearchMS, p.Costs.PlatformMS))
 	t.Add("moves a second", fmt.Sprintf("%.0f if all take their time; %.0f at most, if bots move at once", p.MovesPerSecond, p.MaxMovesPerSecond))

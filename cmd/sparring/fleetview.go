@@ -147,7 +147,7 @@ func (v fleetView) lines(before *fleetView) []string {
 			arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
 				a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, where, r.Build)
 			if a.Omitted > 0 {
-				notes = append(notes, fmt.Sprintf("%s knows %d more instances", r.Instance, a.Omitted))
+				notes = append(notes, fmt.Sprintf("%s knows %s", r.Instance, count(a.Omitted, "more instance", "more instances")))
 			}
 		}
 	}

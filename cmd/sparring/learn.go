@@ -123,7 +123,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 		if err := want.Same(got); err != nil {
 			return fmt.Errorf("%s is not reproduced: %w", f.check, err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s is reproduced: %d weights from %d positions\n", f.check, len(got.Weights), got.Positions)
+		fmt.Fprintf(c.OutOrStdout(), "%s is reproduced: %s from %s\n", f.check, count(len(got.Weights), "weight", "weights"), count(got.Positions, "position", "positions"))
 		return nil
 	}
 	got.Build = engine.Build()

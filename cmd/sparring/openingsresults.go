@@ -115,15 +115,15 @@ func (f *resultFlags) run(c *cobra.Command, path string, sources []string) error
 		}
 		fmt.Fprintf(table, "%-4s  %5d  %5d  %5d  %6d  %7s  %s\n", yesNo(slices.Contains(even, i)), t.Games(), t.First, t.Drawn, t.Second, share, o)
 	}
-	summary := fmt.Sprintf("%d of %d openings are even: %d games or more, and a share of the first player within %.4g of one half",
-		len(even), len(read.Openings), f.games, f.bound)
+	summary := fmt.Sprintf("%d of %d openings are even: %s or more, and a share of the first player within %.4g of one half",
+		len(even), len(read.Openings), count(f.games, "game", "games"), f.bound)
 	kept := f.kept(results, even)
 	if len(kept) < len(even) {
 		summary += fmt.Sprintf("; kept: the %d most even", len(kept))
 	}
 	fmt.Fprintln(table, summary)
-	fmt.Fprintf(table, "%d games from %s; not counted: %d that began otherwise or have no result, %d like others, %d lost on time or by a fault\n",
-		counted, count(played, "opening", "openings"), results.Others, results.Repeated, faults)
+	fmt.Fprintf(table, "%s from %s; not counted: %d that began otherwise or have no result, %d like others, %d lost on time or by a fault\n",
+		count(counted, "game", "games"), count(played, "opening", "openings"), results.Others, results.Repeated, faults)
 	switch {
 	case len(even) < f.keep:
 		return fmt.Errorf("%d even openings, want %d: more candidates are needed", len(even), f.keep)
@@ -133,7 +133,7 @@ func (f *resultFlags) run(c *cobra.Command, path string, sources []string) error
 		return fmt.Errorf("%s is not written: no opening is even", f.out)
 	}
 	set := &openings.Set{Rules: read.Rules, Notes: append(read.Notes,
-		fmt.Sprintf("By results: %s; %d games of %s.", summary, counted, strings.Join(slices.Sorted(maps.Keys(players)), ", ")))}
+		fmt.Sprintf("By results: %s; %s of %s.", summary, count(counted, "game", "games"), strings.Join(slices.Sorted(maps.Keys(players)), ", ")))}
 	for _, i := range kept {
 		set.Openings = append(set.Openings, read.Openings[i])
 	}

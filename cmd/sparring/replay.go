@@ -114,7 +114,7 @@ func replayAll(ctx context.Context, out io.Writer, records []*record.Record) err
 		return unknown
 	}
 	if games > 1 {
-		fmt.Fprintf(out, "\n%d replays, %d of %d moves are the same\n", games, total.Same, total.Moves)
+		fmt.Fprintf(out, "\n%d replays, %d of %s the same\n", games, total.Same, count(total.Moves, "move is", "moves are"))
 	}
 	if failed {
 		return errReplay
@@ -147,7 +147,7 @@ func replayPlayer(ctx context.Context, pool *engine.Pool, p replay.Player) (rep 
 func printReplay(out io.Writer, p replay.Player, rep replay.Report, reasons []string) {
 	fmt.Fprintf(out, "game %s, %s seat: %s (%s)\n", p.Record.ID, p.Seat, format.Name(p.Record.Seats[p.Seat]), p.Settings.Spec)
 	if rep.Moves > 0 {
-		fmt.Fprintf(out, "  %d of %d moves are the same, %d of them with the same score, depth and nodes\n", rep.Same, rep.Moves, rep.Exact)
+		fmt.Fprintf(out, "  %d of %s the same, %d of them with the same score, depth and nodes\n", rep.Same, count(rep.Moves, "move is", "moves are"), rep.Exact)
 	} else {
 		fmt.Fprintln(out, "  no moves replayed")
 	}

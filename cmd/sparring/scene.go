@@ -136,12 +136,7 @@ func heading(e play.Event) string {
 	return fmt.Sprintf("%-8s %s - %s", e.Terms.Game, first, second)
 }
 
-func plies(n int) string {
-	if n == 1 {
-		return "1 ply"
-	}
-	return fmt.Sprintf("%d plies", n)
-}
+func plies(n int) string { return count(n, "ply", "plies") }
 
 func evaluation(a *play.Analysis) string {
 	if a == nil {

@@ -74,7 +74,7 @@ The default is all sets of up to four pieces. Existing tables are kept.`,
 				fmt.Fprintf(c.OutOrStdout(), "nothing to build: all tables are in %s\n", dir())
 				return nil
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%d tables in %s, %.1f s\n", built, dir(), time.Since(began).Seconds())
+			fmt.Fprintf(c.OutOrStdout(), "%s in %s, %.1f s\n", count(built, "table", "tables"), dir(), time.Since(began).Seconds())
 			return nil
 		},
 	}
@@ -191,9 +191,7 @@ func distanceText(d int, known bool) string {
 	case d == tablebase.Drawn:
 		return "no forced win"
 	case d%2 == 0:
-		return fmt.Sprintf("loss in %d plies", d)
-	case d == 1:
-		return "win in 1 ply"
+		return "loss in " + plies(d)
 	}
-	return fmt.Sprintf("win in %d plies", d)
+	return "win in " + plies(d)
 }

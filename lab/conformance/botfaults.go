@@ -9,6 +9,7 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -125,12 +126,12 @@ func botPause(ctx context.Context, r *botRig) (string, error) {
 	n := 0
 	r.Do(func() { n = len(freshSince(g, before)) })
 	if n > 1 {
-		return "", broken("it sent %d moves after the pause", n)
+		return "", broken("it sent %s after the pause", texttable.Count(n, "move", "moves"))
 	}
 	if err := r.quiet(ctx, g, time.Second, "in a seat that another instance holds"); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d moves after the pause, refused as stale", n), r.forgets(ctx, g.Game, 10*time.Second)
+	return texttable.Count(n, "move", "moves") + " after the pause, refused as stale", r.forgets(ctx, g.Game, 10*time.Second)
 }
 
 func botDrain(ctx context.Context, r *botRig) (string, error) {
@@ -164,12 +165,12 @@ func botDrain(ctx context.Context, r *botRig) (string, error) {
 	seen, gaveBack := "", false
 	r.Do(func() {
 		gaveBack = left
-		seen = fmt.Sprintf("it played on to %d plies and ended", len(g.Moves))
+		seen = fmt.Sprintf("it played on to %s and ended", texttable.Count(len(g.Moves), "ply", "plies"))
 		if left {
 			seen = "it gave the seat back and ended"
 		}
 		if h := g.Holders[game.Second]; len(g.Moves) < 6 && h.Instance != "" {
-			err = broken("it ended without giving its seat back, after %d plies", len(g.Moves))
+			err = broken("it ended without giving its seat back, after %s", texttable.Count(len(g.Moves), "ply", "plies"))
 		}
 		r.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
 	})

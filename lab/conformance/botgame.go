@@ -11,6 +11,7 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -27,7 +28,7 @@ func botGame(ctx context.Context, r *botRig) (string, error) {
 	seen := ""
 	r.Do(func() {
 		r.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}) // unless the rules have ended it
-		seen = fmt.Sprintf("%d plies of %s, ended by %s", len(g.Moves), g.Terms.Rules, g.Outcome.Reason)
+		seen = fmt.Sprintf("%s of %s, ended by %s", texttable.Count(len(g.Moves), "ply", "plies"), g.Terms.Rules, g.Outcome.Reason)
 	})
 	r.pardon(protocol.Over)
 	if err := sleep(ctx, 300*time.Millisecond); err != nil { // a move may be on its way
@@ -305,7 +306,7 @@ func botIllegalRuling(ctx context.Context, r *botRig) (string, error) {
 				err = broken("it sent %q %d times in 2 s", q.Move, sent[q.Move])
 			}
 		}
-		seen = fmt.Sprintf("it tried %d moves, and then %s", len(sent), afterwards(g))
+		seen = fmt.Sprintf("it tried %s, and then %s", texttable.Count(len(sent), "move", "moves"), afterwards(g))
 	})
 	return seen, err
 }
@@ -350,7 +351,7 @@ func botWrongKey(ctx context.Context, r *botRig) (string, error) {
 		return "it made no move in that game and stayed", nil
 	}
 	seen := ""
-	r.Do(func() { seen = fmt.Sprintf("%d plies, %s", len(g.Moves), afterwards(g)) })
+	r.Do(func() { seen = fmt.Sprintf("%s, %s", texttable.Count(len(g.Moves), "ply", "plies"), afterwards(g)) })
 	return seen, nil
 }
 
@@ -412,7 +413,7 @@ func botDrawOffer(ctx context.Context, r *botRig) (string, error) {
 	}
 	seen := ""
 	r.Do(func() {
-		seen = fmt.Sprintf("answers: %q; %d plies", g.Acts, len(g.Moves))
+		seen = fmt.Sprintf("answers: %q; %s", g.Acts, texttable.Count(len(g.Moves), "ply", "plies"))
 		if len(g.Acts) > 1 {
 			err = broken("one draw offer was answered by %q", g.Acts)
 		}

@@ -2,13 +2,13 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -70,7 +70,7 @@ func (r *botRig) goesOn(ctx context.Context, g *scripted.Game, more int) (seen s
 // reaches waits until the game has n plies, or has ended by its rules.
 func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen string, err error) {
 	err = r.Wait(ctx, "moves", func() bool {
-		seen = fmt.Sprintf("the game went on to %d plies", len(g.Moves))
+		seen = "the game went on to " + texttable.Count(len(g.Moves), "ply", "plies")
 		return len(g.Moves) >= n || g.Status == protocol.Finished
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen str
 	}
 	r.Do(func() {
 		if r := g.Outcome.Reason; g.Status == protocol.Finished && (endedBy[r] || protocol.FaultText(r, "") != "") {
-			err = broken("the game ended after %d plies: %s by %q", len(g.Moves), g.Outcome.Result, g.Outcome.Reason)
+			err = broken("the game ended after %s: %s by %q", texttable.Count(len(g.Moves), "ply", "plies"), g.Outcome.Result, g.Outcome.Reason)
 		}
 	})
 	return seen, err

@@ -7,6 +7,7 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -121,7 +122,7 @@ func botSlots(ctx context.Context, r *botRig) (string, error) {
 	slots, free := 0, 0
 	r.Do(func() { q := r.Peer(r.cfg.Player); slots, free = q.Hello.Slots, q.Alive.Free })
 	if free > maxSlots {
-		return "", notTried("the bot has %d slots", free)
+		return "", notTried("the bot has %s", texttable.Count(free, "slot", "slots"))
 	}
 	accepts := 0
 	for range free + 3 {
@@ -141,9 +142,9 @@ func botSlots(ctx context.Context, r *botRig) (string, error) {
 		}
 	}
 	if accepts > slots {
-		return "", broken("it accepted %d matches at once with %d slots", accepts, slots)
+		return "", broken("it accepted %d matches at once with %s", accepts, texttable.Count(slots, "slot", "slots"))
 	}
-	return fmt.Sprintf("%d accepted at once, of %d slots", accepts, slots), nil
+	return fmt.Sprintf("%d accepted at once, of %s", accepts, texttable.Count(slots, "slot", "slots")), nil
 }
 
 func botOfferTwice(ctx context.Context, r *botRig) (string, error) {
@@ -165,7 +166,7 @@ func botOfferTwice(ctx context.Context, r *botRig) (string, error) {
 		return "", broken("%v", err)
 	}
 	if now < free-1 {
-		return "", broken("one match offered three times took %d slots", free-now)
+		return "", broken("one match offered three times took %s", texttable.Count(free-now, "slot", "slots"))
 	}
 	return fmt.Sprintf("offered three times, %d slot taken", free-now), nil
 }
@@ -195,7 +196,7 @@ func (r *botRig) slotBack(ctx context.Context, d time.Duration) (string, error) 
 	}); err != nil {
 		return "", broken("%v later %d of %d slots are free", d, free, r.free)
 	}
-	return fmt.Sprintf("%d slots free again", free), nil
+	return texttable.Count(free, "slot", "slots") + " free again", nil
 }
 
 func botReleased(ctx context.Context, r *botRig) (string, error) {
@@ -211,7 +212,7 @@ func botReleased(ctx context.Context, r *botRig) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d slots free again at once, of matches held for a minute", n), nil
+	return texttable.Count(n, "slot", "slots") + " free again at once, of matches held for a minute", nil
 }
 
 func botDoubleGrant(ctx context.Context, r *botRig) (string, error) {

@@ -19,6 +19,7 @@ import (
 	"sparring/game/clock"
 	"sparring/lab/conformance/netfault"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -419,9 +420,9 @@ func (m *match) endsWell(ctx context.Context) (string, error) {
 	}
 	n := len(m.state(m.ann).Moves)
 	if !byRules(out) {
-		return "", broken("the game ended after %d plies: %s by %q", n, out.Result, out.Reason)
+		return "", broken("the game ended after %s: %s by %q", texttable.Count(n, "ply", "plies"), out.Result, out.Reason)
 	}
-	return fmt.Sprintf("%s by %s after %d plies", out.Result, out.Reason, n), nil
+	return fmt.Sprintf("%s by %s after %s", out.Result, out.Reason, texttable.Count(n, "ply", "plies")), nil
 }
 
 // raw sends any bytes as a request of a player.

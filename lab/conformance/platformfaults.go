@@ -11,6 +11,7 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -211,5 +212,5 @@ func platformFullDisk(ctx context.Context, r *platformRig) (string, error) {
 		return "", err
 	}
 	seen, err := m.endsWell(ctx)
-	return fmt.Sprintf("%d moves while the disk was full; %s", more, seen), err
+	return fmt.Sprintf("%s while the disk was full; %s", texttable.Count(more, "move", "moves"), seen), err
 }

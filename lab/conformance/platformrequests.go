@@ -14,6 +14,7 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -485,7 +486,7 @@ func platformWatch(ctx context.Context, r *platformRig) (string, error) {
 			if st := m.state(m.ann); ev.Outcome != st.Outcome || len(ev.Moves) != len(st.Moves) {
 				return "", broken("spectators saw %s after %d plies, the players %s after %d", ev.Outcome.Result, len(ev.Moves), st.Outcome.Result, len(st.Moves))
 			}
-			return fmt.Sprintf("%d events without a gap", n), nil
+			return texttable.Count(n, "event", "events") + " without a gap", nil
 		}
 	}
 }

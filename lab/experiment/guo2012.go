@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sparring/lab/match"
+	"sparring/lab/texttable"
 )
 
 // The experiment of Guo, Li, Bao, "Research on evaluation function computer game of
@@ -117,7 +118,7 @@ func (r *Guo2012Round) write(b *strings.Builder, paper *guo2012Table) {
 			m.Points(), m.Games(), m.Percent(), 100*low, 100*high)
 		for i := range s.Players {
 			if p := &s.Players[i]; p.FaultCount() > 0 {
-				fmt.Fprintf(b, "%s lost %d games by a fault, the first: %s\n", p.Name, p.FaultCount(), p.FirstFault.Text)
+				fmt.Fprintf(b, "%s lost %s by a fault, the first: %s\n", p.Name, texttable.Count(p.FaultCount(), "game", "games"), p.FirstFault.Text)
 			}
 		}
 	}

@@ -23,6 +23,7 @@ import (
 
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -328,7 +329,7 @@ func startsLate(bot Stats) string {
 	if bot.Offered == 0 {
 		return ""
 	}
-	return fmt.Sprintf("searches start late, and no more than %d seats are taken", bot.Offered)
+	return fmt.Sprintf("searches start late, and no more than %s taken", texttable.Count(bot.Offered, "seat is", "seats are"))
 }
 
 // measure watches the running games for the plan's window. When ctx ends meanwhile, it

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -111,7 +112,7 @@ func (t *Step) count(before, after tally) {
 func (t *Step) stop(maxP99 time.Duration) string {
 	switch {
 	case t.LostOnTime > 0:
-		return fmt.Sprintf("%d games lost on time", t.LostOnTime)
+		return texttable.Count(t.LostOnTime, "game", "games") + " lost on time"
 	case len(t.Faults) > 0:
 		return fmt.Sprintf("games ended by faults: %v", t.Faults)
 	case t.Relay.Samples == 0:

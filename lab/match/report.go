@@ -124,7 +124,7 @@ func (s *Standing) writePlayers(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, ": %s", faultsText(p))
 		if s.Terms.Over == "" { // otherwise the platform keeps the clocks
-			fmt.Fprintf(b, ", %d overshoots over %d ms", p.Overshoots, OvershootMS)
+			fmt.Fprintf(b, ", %s over %d ms", texttable.Count(p.Overshoots, "overshoot", "overshoots"), OvershootMS)
 		}
 		fmt.Fprintf(b, "; %s\n", speedText(p.Side))
 		if p.FirstFault != nil {
@@ -178,7 +178,7 @@ func faultsText(p *Tally) string {
 	if p.FaultCount() == 0 {
 		return "no faults"
 	}
-	return fmt.Sprintf("%d faults (%s)", p.FaultCount(), kindsText(p.Faults))
+	return fmt.Sprintf("%s (%s)", texttable.Count(p.FaultCount(), "fault", "faults"), kindsText(p.Faults))
 }
 
 func kindsText(kinds map[engine.FaultKind]int) string {

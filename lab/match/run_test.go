@@ -473,3 +473,14 @@ func TestUnpairedGames(t *testing.T) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
+
+// TestPlayersText: one fault and one overshoot are singular.
+func TestPlayersText(t *testing.T) {
+	p := Tally{Name: "a", Faults: map[engine.FaultKind]int{engine.FaultCrash: 1}, FirstFault: &Fault{Kind: engine.FaultCrash, Text: "it ended"}}
+	p.Overshoots = 1
+	s := &Standing{Terms: &Terms{}, Players: []Tally{p}}
+	var b strings.Builder
+	if s.writePlayers(&b); !strings.HasPrefix(b.String(), "a: 1 fault (crash 1), 1 overshoot over 20 ms; ") {
+		t.Error(b.String())
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
+	"sparring/lab/texttable"
 	"sparring/record"
 )
 
@@ -126,12 +127,7 @@ func (t *Table) resume(written time.Time) {
 	}
 }
 
-func plies(n int) string {
-	if n == 1 {
-		return "1 ply"
-	}
-	return fmt.Sprintf("%d plies", n)
-}
+func plies(n int) string { return texttable.Count(n, "ply", "plies") }
 
 // now is the time for an entry. The caller holds mu, or is Open.
 func (t *Table) now() time.Time { return later(t.keeper.now(), t.game.Last) }

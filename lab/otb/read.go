@@ -10,6 +10,7 @@ import (
 	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/xiangqi"
+	"sparring/lab/texttable"
 	"sparring/record/format"
 )
 
@@ -31,7 +32,7 @@ type AmbiguousError struct {
 func (e *AmbiguousError) Error() string {
 	more := ""
 	if e.More > 0 {
-		more = fmt.Sprintf(" or %d others", e.More)
+		more = " or " + texttable.Count(e.More, "other", "others")
 	}
 	return fmt.Sprintf("%q may be %s%s", e.Text, strings.Join(e.Candidates, ", "), more)
 }

@@ -14,6 +14,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/lab/texttable"
 	"sparring/record"
 )
 
@@ -72,7 +73,7 @@ func (p Player) Unknown(build string) (reasons []string) {
 			late++
 		}
 	}
-	say(late > 0, "the clock ended %d searches", late)
+	say(late > 0, "the clock ended %s", texttable.Count(late, "search", "searches"))
 	return reasons
 }
 

@@ -1,4 +1,4 @@
-// Package texttable writes tables as text for terminals.
+// Package texttable writes tables, and counts of things, as text for terminals.
 package texttable
 
 import (

@@ -5,6 +5,14 @@ import (
 	"testing"
 )
 
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 plies", "1 ply", "2 plies"} {
+		if got := Count(n, "ply", "plies"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestWrite: columns are straight where Chinese characters are two wide, and no line
 // ends with blanks.
 func TestWrite(t *testing.T) {
