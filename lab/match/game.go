@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/event"
@@ -63,9 +64,18 @@ type Side struct {
 	Moves      int    `json:"moves"`
 	Nodes      uint64 `json:"nodes"`
 	TimeUS     int64  `json:"time_us"`              // by the match's clock
-	Depths     int    `json:"depths"`               // sum of depths
-	Searched   int    `json:"searched"`             // moves with a depth
+	Depths     int    `json:"depths"`               // sum of depths, see AddDepth
+	Searched   int    `json:"searched"`             // moves with such a depth
 	Overshoots int    `json:"overshoots,omitempty"` // moves that exceeded their time by more than OvershootMS
+}
+
+// AddDepth adds the depth of a search with a score. One without a depth is left out, and so is one
+// that proved who wins: its iterations cost nothing any more, up to the greatest depth there is.
+func (s *Side) AddDepth(depth int, score search.Score) {
+	if _, proved := search.MateIn(score); depth > 0 && !proved {
+		s.Depths += depth
+		s.Searched++
+	}
 }
 
 // OvershootMS is how far a move may exceed its time without being counted.

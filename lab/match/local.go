@@ -236,10 +236,7 @@ func (s *localGame) move(seat game.Seat, r search.Result, used time.Duration) {
 	side := &s.game.Match.Sides[seat]
 	side.Moves++
 	side.Nodes += r.Nodes
-	if r.Depth > 0 {
-		side.Depths += r.Depth
-		side.Searched++
-	}
+	side.AddDepth(r.Depth, r.Score)
 	chance := r.WinProb
 	if r.Source == search.FromExternal && !r.Judges() {
 		chance = 0 // unknown: the program has said nothing about its move

@@ -484,3 +484,20 @@ func TestPlayersText(t *testing.T) {
 		t.Error(b.String())
 	}
 }
+
+// TestDepthOfProof: a search that proved who wins says nothing of how deep a player looks.
+func TestDepthOfProof(t *testing.T) {
+	proving := from(10, func(p game.Position, l search.Limits, seed uint64) (search.Result, time.Duration) {
+		r, _ := steady(p, l, seed)
+		r.Depth, r.Score = search.MaxPly-1, search.Win-5
+		if p.Ply()%4 < 2 {
+			r.Score = -r.Score
+		}
+		return r, 0
+	})
+	s, _ := run(t, planOf(t, "nodes=10", map[string]script{"a": proving, "b": steady}, "a", "b"))
+	a := s.Players[0]
+	if a.Moves <= 10 || a.Searched != 10 || !strings.HasSuffix(speedText(a.Side), ", depth 1.0") {
+		t.Errorf("%d moves, %d of them with a depth: %s", a.Moves, a.Searched, speedText(a.Side))
+	}
+}

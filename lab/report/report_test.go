@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sparring/engine"
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/analysis"
@@ -254,6 +255,16 @@ func TestRateOfShortMoves(t *testing.T) {
 		if play := tableOf(t, pageOf(t, games, Options{}), "play"); play[0][5] != want {
 			t.Errorf("%d ms a move: %q nodes a second, want %q", used, play[0][5], want)
 		}
+	}
+}
+
+// TestDepthOfProof: the mean depth is of searches that did not prove who wins.
+func TestDepthOfProof(t *testing.T) {
+	games := []*record.Record{gameOf("g", "a", "b", game.FirstWins, 0.5, 0.5, 0.5, 0.5, 0.5)}
+	won := games[0].Plies[4].Think
+	won.Depth, won.Score = search.MaxPly-1, int(search.Win-5)
+	if play := tableOf(t, pageOf(t, games, Options{}), "play"); play[0][4] != "11.0" {
+		t.Errorf("depth %s of 10, 12 and a proof", play[0][4])
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/lab/match"
@@ -209,10 +210,7 @@ func (p pairing) place(r *record.Record, at [2]int) *match.Game {
 		side.TimeUS += 1000 * ply.UsedMS
 		if t := ply.Think; t != nil {
 			side.Nodes += t.Nodes
-			if t.Depth > 0 {
-				side.Searched++
-				side.Depths += t.Depth
-			}
+			side.AddDepth(t.Depth, search.Score(t.Score))
 		}
 	}
 	return g
