@@ -95,7 +95,7 @@ type Result struct {
 	Time     time.Duration
 	PV       []game.Move
 	Source   string // one of the constants below, or the Kind of a Proof
-	Lines    []Info // the last state of each line, those of the last iteration first, best first
+	Lines    []Info // of different moves, those of the last iteration first, best first; if that was cut short, then those of the one before
 
 	// TimedOut reports that the clock ended the search of a reproducible game: its
 	// move depends on the machine and its load after all.

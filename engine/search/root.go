@@ -23,7 +23,7 @@ func (w *worker) iterate() {
 	// Helpers do the same with the same table, and soon diverge by chance. To
 	// let each skip other depths made two threads slower, not faster.
 	for ; depth < MaxPly; depth++ {
-		before := w.root[0].Move
+		before, older := w.root[0].Move, slices.Clone(w.infos)
 		for i := range w.root {
 			w.root[i].last = w.root[i].score
 		}
@@ -32,6 +32,7 @@ func (w *worker) iterate() {
 			w.aspirationSearch(depth, line)
 			if w.stopped() {
 				w.sortLines(line)
+				w.fillLines(line, older)
 				return
 			}
 			w.reportLine(depth, line, Exact)
@@ -186,6 +187,21 @@ func (w *worker) sortLines(n int) {
 	slices.SortStableFunc(w.infos[:n], func(a, b Info) int { return cmp.Compare(b.Score, a.Score) })
 	for i := range w.infos[:n] {
 		w.infos[i].Line = i + 1
+	}
+}
+
+// fillLines completes the first n lines, those of an iteration that was cut short, by those of
+// the iteration before that begin with other moves.
+func (w *worker) fillLines(n int, older []Info) {
+	if n == 0 || w.id > 0 {
+		return
+	}
+	older = slices.DeleteFunc(older, func(o Info) bool {
+		return len(o.PV) == 0 || slices.ContainsFunc(w.infos[:n], func(i Info) bool { return i.PV[0] == o.PV[0] })
+	})
+	for i := range min(len(older), len(w.infos)-n) {
+		w.infos[n+i] = older[i]
+		w.infos[n+i].Line = n + i + 1
 	}
 }
 

@@ -131,6 +131,34 @@ func TestMultiPV(t *testing.T) {
 	}
 }
 
+// TestMultiPVCutShort: a search that ends while it looks for a later line has as many lines as
+// were asked for, of as many moves: those of the iteration before fill up, without the moves that
+// have a newer line.
+func TestMultiPVCutShort(t *testing.T) {
+	g, params := deep()
+	mixed := 0
+	for nodes := uint64(1000); nodes < 5000; nodes += 20 {
+		r := find(g, params, search.Limits{Nodes: nodes, MultiPV: 4})
+		if len(r.Lines) != 4 {
+			t.Errorf("%d nodes: %d lines", nodes, len(r.Lines))
+		}
+		moves := map[game.Move]bool{}
+		for i, l := range r.Lines {
+			if moves[l.PV[0]] || l.Line != i+1 || i > 0 && l.Depth > r.Lines[i-1].Depth {
+				t.Errorf("%d nodes: line %d of %+v", nodes, i+1, r.Lines)
+				break
+			}
+			moves[l.PV[0]] = true
+		}
+		if len(r.Lines) > 0 && r.Lines[0].Depth > r.Lines[len(r.Lines)-1].Depth {
+			mixed++
+		}
+	}
+	if mixed < 20 {
+		t.Errorf("%d searches were cut short between two lines: too few to test", mixed)
+	}
+}
+
 func TestSearchMoves(t *testing.T) {
 	g := searchtest.NewGraph(2)
 	params := with(g.Params(), exact...)
