@@ -188,5 +188,5 @@ func clockText(left time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 }
 
-// count is short, as it is everywhere here.
+// count is here for its many callers.
 var count = texttable.Count
