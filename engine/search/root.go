@@ -23,7 +23,11 @@ func (w *worker) iterate() {
 	// Helpers do the same with the same table, and soon diverge by chance. To
 	// let each skip other depths made two threads slower, not faster.
 	for ; depth < MaxPly; depth++ {
-		before, older := w.root[0].Move, slices.Clone(w.infos)
+		before := w.root[0].Move
+		var older []Info
+		if lines > 1 { // a search of one line needs none
+			older = slices.Clone(w.infos)
+		}
 		for i := range w.root {
 			w.root[i].last = w.root[i].score
 		}
