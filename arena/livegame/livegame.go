@@ -339,14 +339,14 @@ func (g *Game) Ply() int { return len(g.snap.Moves) }
 // requests remembers the answers to the last requests of a seat that took effect, by their
 // ids, so that a repetition gets the same answer.
 type requests struct {
-	known map[string]ruling
-	order []string
+	known map[string]protocol.ActAnswer
+	order []named
 }
 
-// ruling is what became of a request.
-type ruling struct {
-	ans protocol.ActAnswer
-	ply int // that the request named
+// named is a request, and the ply that it named.
+type named struct {
+	id  string
+	ply int
 }
 
 const remembered = 32
@@ -356,28 +356,28 @@ const noPly = -1
 
 func (r *requests) keep(id string, ply int, ans protocol.ActAnswer) {
 	if r.known == nil {
-		r.known = make(map[string]ruling)
+		r.known = make(map[string]protocol.ActAnswer)
 	}
 	if len(r.order) == remembered {
-		delete(r.known, r.order[0])
+		delete(r.known, r.order[0].id)
 		r.order = r.order[1:]
 	}
-	r.known[id] = ruling{ans, ply}
-	r.order = append(r.order, id)
+	r.known[id] = ans
+	r.order = append(r.order, named{id, ply})
 }
 
 func (r *requests) find(id string) (protocol.ActAnswer, bool) {
-	known, ok := r.known[id]
-	return known.ans, ok
+	ans, ok := r.known[id]
+	return ans, ok
 }
 
 // earlier returns what the next entry, which a request causes, has to say of others: most
 // name a ply that is over, so that there is nothing to say.
 func (g *Game) earlier(request string) (all []protocol.EarlierRequest) {
 	for seat := range g.recent {
-		for _, id := range g.recent[seat].order {
-			if ply := g.recent[seat].known[id].ply; ply >= len(g.snap.Moves) && id != request {
-				all = append(all, protocol.EarlierRequest{Seat: game.Seat(seat), ID: id, Ply: ply})
+		for _, r := range g.recent[seat].order {
+			if r.ply >= len(g.snap.Moves) && r.id != request {
+				all = append(all, protocol.EarlierRequest{Seat: game.Seat(seat), ID: r.id, Ply: r.ply})
 			}
 		}
 	}
