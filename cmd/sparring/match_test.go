@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -123,5 +124,22 @@ func TestMatchOverNATSWithoutPlayers(t *testing.T) {
 	plan.Terms.Game, plan.Terms.Rules, plan.Openings = "gomoku", "gomoku/freestyle-15+swap2", openings.Start{}
 	if _, err := match.Run(t.Context(), *plan); !errors.Is(err, overnats.ErrRefused) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestVersionsOf: the version of a player is that of its program and files, whatever build of
+// ours runs the match.
+func TestVersionsOf(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "book")
+	of := func(text string) map[string]string {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return versionsOf(&match.Terms{Players: []string{"self:nodes=5", "self:book=" + file}})
+	}
+	one, other := of("one"), of("another")
+	const digest = 12 // letters
+	if v := one["self:book="+file]; len(one) != 1 || len(v) != digest || v == other["self:book="+file] {
+		t.Errorf("%v, and with another book %v", one, other)
 	}
 }

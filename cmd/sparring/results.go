@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,8 @@ func openResults(errs io.Writer, path string, terms *match.Terms) (*match.File, 
 }
 
 // versionsOf returns the versions of the players that have programs or files besides this
-// program, by spec. Players of a platform have none here, and a program that can't be read has
-// an unknown one.
+// program, by spec, and without this program's own build. Players of a platform have none here,
+// and a program that can't be read has an unknown one.
 func versionsOf(terms *match.Terms) map[string]string {
 	if terms.Over != "" {
 		return nil
@@ -33,8 +34,9 @@ func versionsOf(terms *match.Terms) map[string]string {
 	found, own := &campaign.Versions{}, engine.Build()
 	versions := map[string]string{}
 	for _, spec := range terms.Players {
-		if v, err := found.Of(spec); err == nil && v.Build != own {
-			versions[spec] = v.Build
+		v, err := found.Of(spec)
+		if files := strings.TrimSpace(strings.TrimPrefix(v.Build, own)); err == nil && files != "" {
+			versions[spec] = files
 		}
 	}
 	return versions
