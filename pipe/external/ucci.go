@@ -73,12 +73,10 @@ func (t *ucciDialect) announced() options { return t.options }
 
 // renew implements renewer.
 func (t *ucciDialect) renew(p *program) error {
-	o, ok := t.options.find("newgame")
-	if !ok {
-		return nil
-	}
-	if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
-		return err
+	if o, ok := t.options.find("newgame"); ok {
+		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
+			return err
+		}
 	}
 	if err := waitReady(p, engine.FaultHang); err != nil {
 		return err
@@ -88,12 +86,12 @@ func (t *ucciDialect) renew(p *program) error {
 }
 
 func (t *ucciDialect) setUp(p *program, q *query) error {
-	if o, ok := t.options.find("newgame"); ok && p.board == nil && !t.fresh {
-		if err := p.send(ucci.SetOption{Name: o.Name}.String()); err != nil {
+	if p.board == nil && !t.fresh {
+		if err := t.renew(p); err != nil {
 			return err
 		}
 	}
-	if p.board == nil && !t.fresh || p.needsSync {
+	if p.needsSync {
 		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err
 		}

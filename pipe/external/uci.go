@@ -115,10 +115,9 @@ func (t *uciDialect) renew(p *program) error {
 func (t *uciDialect) setUp(p *program, q *query) error {
 	if p.board == nil {
 		if !t.fresh {
-			if err := p.send(uci.NewGame{}.String()); err != nil {
+			if err := t.renew(p); err != nil {
 				return err
 			}
-			p.needsSync = true
 		}
 		told, err := t.tellRules(p, q.pos.Rules())
 		if err != nil {
