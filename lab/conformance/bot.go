@@ -17,7 +17,6 @@ import (
 	"sparring/game/clock"
 	"sparring/lab/conformance/netfault"
 	"sparring/lab/conformance/scripted"
-	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -420,9 +419,9 @@ func (r *botRig) plies(ctx context.Context, g *scripted.Game, n int) error {
 	})
 	switch {
 	case err != nil:
-		return broken("the game stands still after %s", texttable.Count(have, "ply", "plies"))
+		return broken("the game stands still after %s", plyCount(have))
 	case have < n:
-		return broken("the game ended after %s by %q", texttable.Count(have, "ply", "plies"), g.Outcome.Reason)
+		return broken("the game ended after %s by %q", plyCount(have), g.Outcome.Reason)
 	}
 	return nil
 }

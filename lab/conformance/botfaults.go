@@ -165,12 +165,12 @@ func botDrain(ctx context.Context, r *botRig) (string, error) {
 	seen, gaveBack := "", false
 	r.Do(func() {
 		gaveBack = left
-		seen = fmt.Sprintf("it played on to %s and ended", texttable.Count(len(g.Moves), "ply", "plies"))
+		seen = fmt.Sprintf("it played on to %s and ended", plyCount(len(g.Moves)))
 		if left {
 			seen = "it gave the seat back and ended"
 		}
 		if h := g.Holders[game.Second]; len(g.Moves) < 6 && h.Instance != "" {
-			err = broken("it ended without giving its seat back, after %s", texttable.Count(len(g.Moves), "ply", "plies"))
+			err = broken("it ended without giving its seat back, after %s", plyCount(len(g.Moves)))
 		}
 		r.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement})
 	})

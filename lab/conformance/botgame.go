@@ -28,7 +28,7 @@ func botGame(ctx context.Context, r *botRig) (string, error) {
 	seen := ""
 	r.Do(func() {
 		r.End(g, game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}) // unless the rules have ended it
-		seen = fmt.Sprintf("%s of %s, ended by %s", texttable.Count(len(g.Moves), "ply", "plies"), g.Terms.Rules, g.Outcome.Reason)
+		seen = fmt.Sprintf("%s of %s, ended by %s", plyCount(len(g.Moves)), g.Terms.Rules, g.Outcome.Reason)
 	})
 	r.pardon(protocol.Over)
 	if err := sleep(ctx, 300*time.Millisecond); err != nil { // a move may be on its way
@@ -351,7 +351,7 @@ func botWrongKey(ctx context.Context, r *botRig) (string, error) {
 		return "it made no move in that game and stayed", nil
 	}
 	seen := ""
-	r.Do(func() { seen = fmt.Sprintf("%s, %s", texttable.Count(len(g.Moves), "ply", "plies"), afterwards(g)) })
+	r.Do(func() { seen = fmt.Sprintf("%s, %s", plyCount(len(g.Moves)), afterwards(g)) })
 	return seen, nil
 }
 
@@ -413,7 +413,7 @@ func botDrawOffer(ctx context.Context, r *botRig) (string, error) {
 	}
 	seen := ""
 	r.Do(func() {
-		seen = fmt.Sprintf("answers: %q; %s", g.Acts, texttable.Count(len(g.Moves), "ply", "plies"))
+		seen = fmt.Sprintf("answers: %q; %s", g.Acts, plyCount(len(g.Moves)))
 		if len(g.Acts) > 1 {
 			err = broken("one draw offer was answered by %q", g.Acts)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"sparring/game"
 	"sparring/lab/conformance/scripted"
-	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -70,7 +69,7 @@ func (r *botRig) goesOn(ctx context.Context, g *scripted.Game, more int) (seen s
 // reaches waits until the game has n plies, or has ended by its rules.
 func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen string, err error) {
 	err = r.Wait(ctx, "moves", func() bool {
-		seen = "the game went on to " + texttable.Count(len(g.Moves), "ply", "plies")
+		seen = "the game went on to " + plyCount(len(g.Moves))
 		return len(g.Moves) >= n || g.Status == protocol.Finished
 	})
 	if err != nil {
@@ -78,7 +77,7 @@ func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen str
 	}
 	r.Do(func() {
 		if r := g.Outcome.Reason; g.Status == protocol.Finished && (endedBy[r] || protocol.FaultText(r, "") != "") {
-			err = broken("the game ended after %s: %s by %q", texttable.Count(len(g.Moves), "ply", "plies"), g.Outcome.Result, g.Outcome.Reason)
+			err = broken("the game ended after %s: %s by %q", plyCount(len(g.Moves)), g.Outcome.Result, g.Outcome.Reason)
 		}
 	})
 	return seen, err

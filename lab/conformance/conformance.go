@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"path"
 	"time"
+
+	"sparring/lab/texttable"
 )
 
 // Verdict is the outcome of a scenario.
@@ -137,6 +139,9 @@ var errNotTried = errors.New("not tried")
 func notTried(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errNotTried, fmt.Sprintf(format, args...))
 }
+
+// plyCount writes a number of plies.
+func plyCount(n int) string { return texttable.Count(n, "ply", "plies") }
 
 // broken returns what the program did wrong.
 func broken(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -19,7 +19,6 @@ import (
 	"sparring/game/clock"
 	"sparring/lab/conformance/netfault"
 	"sparring/lab/conformance/scripted"
-	"sparring/lab/texttable"
 	"sparring/protocol"
 )
 
@@ -420,9 +419,9 @@ func (m *match) endsWell(ctx context.Context) (string, error) {
 	}
 	n := len(m.state(m.ann).Moves)
 	if !byRules(out) {
-		return "", broken("the game ended after %s: %s by %q", texttable.Count(n, "ply", "plies"), out.Result, out.Reason)
+		return "", broken("the game ended after %s: %s by %q", plyCount(n), out.Result, out.Reason)
 	}
-	return fmt.Sprintf("%s by %s after %s", out.Result, out.Reason, texttable.Count(n, "ply", "plies")), nil
+	return fmt.Sprintf("%s by %s after %s", out.Result, out.Reason, plyCount(n)), nil
 }
 
 // raw sends any bytes as a request of a player.
