@@ -180,7 +180,7 @@ func opponents(instances []arena.Instance) []Opponent {
 	return list
 }
 
-// levels are the players that take people, by whom levels are known.
+// levels are the players that take people: among them may be a level's own, which stands for it.
 type levels map[protocol.PlayerID]bool
 
 func levelsOf(instances []arena.Instance) levels {
