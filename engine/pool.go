@@ -23,8 +23,10 @@ var ErrClosed = errors.New("the search pool is closed")
 // come first and begin at once: pondering is paused for them. If there are more
 // of them than cores, the earliest deadline goes first, but none waits longer
 // than half of the time planned for its move, unless crowd searches share each core
-// already, and none of few nodes is paused. Analyses get the cores that are left, hints before reviews, and pondering what they leave: a person waits for an
-// analysis, while pondering never ends by itself and would keep the cores.
+// already or one of few nodes will soon leave its own, and none of few nodes is paused.
+// Analyses get the cores that are left, hints before reviews, and pondering what they
+// leave: a person waits for an analysis, while pondering never ends by itself and would
+// keep the cores.
 type Pool struct {
 	cores int
 

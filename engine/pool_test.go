@@ -248,6 +248,53 @@ func TestCrowd(t *testing.T) {
 	})
 }
 
+// TestQuickSearchesDoNotCrowd: of searches of few nodes no more run at once than there are
+// cores, and one beside long ones, however late they are.
+func TestQuickSearchesDoNotCrowd(t *testing.T) {
+	for _, c := range []struct{ long, most int }{{0, 1}, {1, 2}, {crowd + 2, crowd}} {
+		synctest.Test(t, func(t *testing.T) {
+			l, p := &timedGame{need: time.Second}, NewPool(1)
+			defer p.Close()
+			var all []*Search
+			ask := func(n int, limits search.Limits) {
+				for range n {
+					all = append(all, think(t, p, l, Request{Limits: limits}))
+				}
+			}
+			ask(c.long, search.Limits{Soft: time.Second, Hard: time.Hour})
+			ask(3*crowd, search.Limits{Soft: time.Second, Hard: time.Hour, Nodes: 50})
+			for i, th := range all {
+				if r, err := th.Wait(); err != nil || r.Move == game.NoMove {
+					t.Errorf("request %d: no move, error %v", i, err)
+				}
+			}
+			if l.most != c.most {
+				t.Errorf("beside %d long ones: %d searches at once, want %d", c.long, l.most, c.most)
+			}
+		})
+	}
+}
+
+// TestQuickSearchesPauseNoUrgentOne: a search of few nodes that waits for another such does
+// not take the share of a long one that has become urgent.
+func TestQuickSearchesPauseNoUrgentOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, p := &timedGame{need: time.Second}, NewPool(1)
+		defer p.Close()
+		think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second, Nodes: 50}})
+		think(t, p, l, Request{Limits: search.Limits{Soft: 400 * time.Millisecond, Hard: 10 * time.Second}})
+		time.Sleep(300 * time.Millisecond)
+		think(t, p, l, Request{Limits: search.Limits{Soft: 100 * time.Millisecond, Hard: 5 * time.Second, Nodes: 50}})
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.busy != 2 {
+			t.Errorf("%d searches run, want 2: one of few nodes, and the long one", l.busy)
+		}
+	})
+}
+
 func TestNoPondering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p := &timedGame{need: time.Second}, NewPool(1)

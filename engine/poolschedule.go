@@ -19,9 +19,12 @@ const crowd = search.PerCore
 // would need much.
 const quickNodes = 5000
 
+// endsSoon reports whether a search for a move has few nodes. The caller holds mu.
+func (s *Search) endsSoon() bool { return s.rank == rankMove && s.quick }
+
 // keepsCore reports whether a search is not paused for one with an earlier deadline. The
 // caller holds mu.
-func (s *Search) keepsCore() bool { return s.awake && s.rank == rankMove && s.quick }
+func (s *Search) keepsCore() bool { return s.awake && s.endsSoon() }
 
 // isQuick reports whether few nodes end a search, by its limits or by those of its engine.
 func isQuick(g Game, l search.Limits) bool {
@@ -150,7 +153,7 @@ func (p *Pool) schedule() {
 		i := slices.IndexFunc(others, fits)
 		s := h.first()
 		switch {
-		case i >= 0 && (s == nil || others[i].before(s)):
+		case i >= 0 && (s == nil || !fits(s) || others[i].before(s)):
 			s = others[i]
 			others = slices.Delete(others, i, i+1)
 		case s == nil || !fits(s):
@@ -168,12 +171,18 @@ func (p *Pool) schedule() {
 		run(s)
 	}
 	most := -(crowd - 1) * p.cores // of free, when the urgent wait until others end
+	// One of few nodes gains nothing from the share of a core if another such will soon
+	// leave the whole of it, and so many are not begun that each allocates histories.
+	soon := slices.ContainsFunc(ready, (*Search).endsSoon)
 	for free > most {
-		s := next(&p.urgent, func(s *Search) bool { return s.rank == rankMove && !s.urgent.After(now) })
+		s := next(&p.urgent, func(s *Search) bool {
+			return s.rank == rankMove && !s.urgent.After(now) && !(soon && s.endsSoon())
+		})
 		if s == nil {
 			break
 		}
 		run(s)
+		soon = soon || s.endsSoon()
 	}
 	clear(p.awake)
 	p.spare, p.awake, p.others = p.awake[:0], ready, others
