@@ -134,6 +134,7 @@ type Search struct {
 	urgent  time.Time // from then on it runs even without a free core
 	begun   bool      // it has had a core
 	awake   bool      // it may run
+	began   time.Time // when it was let run last
 	stopped bool
 	ended   bool
 	run     Running     // nil before it runs
@@ -150,7 +151,7 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	if out := r.Position.Outcome(); out.Over() {
 		return nil, fmt.Errorf("%w: %s by %s", game.ErrOver, out.Result, out.Reason)
 	}
-	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits), quick: isQuick(r.Game, r.Limits),
+	s := &Search{pool: p, game: r.Game, position: r.Position.Clone(), watch: r.Watch, limits: r.Limits, untimed: untimed(r.Game, r.Limits), quick: fewNodes(r.Game, r.Limits),
 		done: make(chan struct{})}
 	switch {
 	case r.Ponder:

@@ -249,11 +249,15 @@ func TestCrowd(t *testing.T) {
 }
 
 // TestQuickSearchesDoNotCrowd: of searches of few nodes no more run at once than there are
-// cores, and one beside long ones, however late they are.
+// cores, and one beside long ones, however late they are; unless they take their time.
 func TestQuickSearchesDoNotCrowd(t *testing.T) {
-	for _, c := range []struct{ long, most int }{{0, 1}, {1, 2}, {crowd + 2, crowd}} {
+	for _, c := range []struct {
+		long int
+		need time.Duration // of each
+		most int
+	}{{0, quickTime / 2, 1}, {1, quickTime * 3 / 4, 2}, {crowd + 2, quickTime / 2, crowd}, {0, time.Hour, crowd}} {
 		synctest.Test(t, func(t *testing.T) {
-			l, p := &timedGame{need: time.Second}, NewPool(1)
+			l, p := &timedGame{need: c.need}, NewPool(1)
 			defer p.Close()
 			var all []*Search
 			ask := func(n int, limits search.Limits) {
@@ -261,15 +265,15 @@ func TestQuickSearchesDoNotCrowd(t *testing.T) {
 					all = append(all, think(t, p, l, Request{Limits: limits}))
 				}
 			}
-			ask(c.long, search.Limits{Soft: time.Second, Hard: time.Hour})
-			ask(3*crowd, search.Limits{Soft: time.Second, Hard: time.Hour, Nodes: 50})
+			ask(c.long, search.Limits{Soft: quickTime, Hard: time.Minute})
+			ask(3*crowd, search.Limits{Soft: quickTime, Hard: time.Minute, Nodes: 50})
 			for i, th := range all {
 				if r, err := th.Wait(); err != nil || r.Move == game.NoMove {
 					t.Errorf("request %d: no move, error %v", i, err)
 				}
 			}
 			if l.most != c.most {
-				t.Errorf("beside %d long ones: %d searches at once, want %d", c.long, l.most, c.most)
+				t.Errorf("%d long ones, %v each: %d searches at once, want %d", c.long, c.need, l.most, c.most)
 			}
 		})
 	}
@@ -282,10 +286,10 @@ func TestQuickSearchesPauseNoUrgentOne(t *testing.T) {
 		l, p := &timedGame{need: time.Second}, NewPool(1)
 		defer p.Close()
 		think(t, p, l, Request{Limits: search.Limits{Hard: 20 * time.Second, Nodes: 50}})
-		think(t, p, l, Request{Limits: search.Limits{Soft: 400 * time.Millisecond, Hard: 10 * time.Second}})
-		time.Sleep(300 * time.Millisecond)
-		think(t, p, l, Request{Limits: search.Limits{Soft: 100 * time.Millisecond, Hard: 5 * time.Second, Nodes: 50}})
-		time.Sleep(100 * time.Millisecond)
+		think(t, p, l, Request{Limits: search.Limits{Soft: quickTime / 5, Hard: 10 * time.Second}})
+		time.Sleep(quickTime / 2)
+		think(t, p, l, Request{Limits: search.Limits{Soft: quickTime / 5, Hard: 5 * time.Second, Nodes: 50}})
+		time.Sleep(quickTime / 5)
 		synctest.Wait()
 		l.mu.Lock()
 		defer l.mu.Unlock()

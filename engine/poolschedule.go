@@ -19,15 +19,19 @@ const crowd = search.PerCore
 // would need much.
 const quickNodes = 5000
 
-// endsSoon reports whether a search for a move has few nodes. The caller holds mu.
-func (s *Search) endsSoon() bool { return s.rank == rankMove && s.quick }
+// quickTime is how long after its begin a search of few nodes is expected to end in a
+// moment. Those of other people's programs may take seconds.
+const quickTime = 100 * time.Millisecond
+
+// isQuick reports whether it is a search for a move that has few nodes. The caller holds mu.
+func (s *Search) isQuick() bool { return s.rank == rankMove && s.quick }
 
 // keepsCore reports whether a search is not paused for one with an earlier deadline. The
 // caller holds mu.
-func (s *Search) keepsCore() bool { return s.awake && s.endsSoon() }
+func (s *Search) keepsCore() bool { return s.awake && s.isQuick() }
 
-// isQuick reports whether few nodes end a search, by its limits or by those of its engine.
-func isQuick(g Game, l search.Limits) bool {
+// fewNodes reports whether few nodes end a search, by its limits or by those of its engine.
+func fewNodes(g Game, l search.Limits) bool {
 	n := l.Nodes
 	if own := g.Describe().Nodes; own > 0 && (n == 0 || own < n) {
 		n = own
@@ -136,9 +140,16 @@ func (p *Pool) schedule() {
 		p.urgent.add(s)
 	}
 	free, ready, others := p.cores, p.spare[:0], p.others[:0]
+	var leaves time.Time // until when a quick one is expected to leave its core
 	run := func(s *Search) {
 		free -= s.threads()
 		ready = append(ready, s)
+		if !s.awake {
+			s.began = now
+		}
+		if until := s.began.Add(quickTime); s.isQuick() && leaves.Before(until) {
+			leaves = until
+		}
 	}
 	for _, s := range p.awake {
 		if s.keepsCore() {
@@ -171,18 +182,16 @@ func (p *Pool) schedule() {
 		run(s)
 	}
 	most := -(crowd - 1) * p.cores // of free, when the urgent wait until others end
-	// One of few nodes gains nothing from the share of a core if another such will soon
-	// leave the whole of it, and so many are not begun that each allocates histories.
-	soon := slices.ContainsFunc(ready, (*Search).endsSoon)
 	for free > most {
+		// A quick one gains nothing from the share of a core if another will leave the whole
+		// of it in a moment, and so many are not begun that each allocates histories.
 		s := next(&p.urgent, func(s *Search) bool {
-			return s.rank == rankMove && !s.urgent.After(now) && !(soon && s.endsSoon())
+			return s.rank == rankMove && !s.urgent.After(now) && !(s.isQuick() && leaves.After(now))
 		})
 		if s == nil {
 			break
 		}
 		run(s)
-		soon = soon || s.endsSoon()
 	}
 	clear(p.awake)
 	p.spare, p.awake, p.others = p.awake[:0], ready, others
@@ -194,8 +203,13 @@ func (p *Pool) schedule() {
 		s.setAwake(true)
 	}
 	var at time.Time
-	if s := p.early.first(); s != nil && free > most {
-		at = s.urgent
+	if free > most {
+		if s := p.early.first(); s != nil {
+			at = s.urgent
+		}
+		if p.urgent.Len() > 0 && (at.IsZero() || leaves.Before(at)) {
+			at = leaves
+		}
 	}
 	p.countLoad(now)
 	p.wakeAt(at, now)

@@ -51,6 +51,9 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// leavesSoon reports whether a search is expected to end in a moment.
+func leavesSoon(s *Search) bool { return s.isQuick() && time.Since(s.began) < quickTime }
+
 // promises checks who runs and who waits.
 func promises(t *testing.T, p *Pool) {
 	t.Helper()
@@ -92,7 +95,7 @@ func promises(t *testing.T, p *Pool) {
 		switch {
 		case threads < p.cores:
 			t.Fatalf("one waits, with %d threads on %d cores", threads, p.cores)
-		case urgent && threads < crowd*p.cores && !(p.urgent.first().endsSoon() && slices.ContainsFunc(p.awake, (*Search).endsSoon)):
+		case urgent && threads < crowd*p.cores && !(p.urgent.first().isQuick() && slices.ContainsFunc(p.awake, leavesSoon)):
 			t.Fatalf("one waits that is urgent, with %d threads", threads)
 		}
 		if i := slices.IndexFunc(p.awake, func(o *Search) bool {
@@ -112,7 +115,7 @@ func TestQuickEngines(t *testing.T) {
 		own, limit uint64
 		quick      bool
 	}{{0, 0, false}, {0, quickNodes, true}, {quickNodes, 0, true}, {quickNodes + 1, 0, false}, {1, 1e6, true}, {1e6, 1, true}} {
-		if got := isQuick(ownLimit{nodes: c.own}, search.Limits{Nodes: c.limit}); got != c.quick {
+		if got := fewNodes(ownLimit{nodes: c.own}, search.Limits{Nodes: c.limit}); got != c.quick {
 			t.Errorf("limits of %d and %d nodes: quick %v", c.own, c.limit, got)
 		}
 	}
