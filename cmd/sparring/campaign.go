@@ -146,7 +146,7 @@ func playedAll(plan *campaign.Plan) (bool, error) {
 	}
 	defer night.Close()
 	s, err := night.Summary()
-	return err == nil && s.Games == s.Total, err
+	return err == nil && s.Missing() == 0, err
 }
 
 // localWorkers returns what makes workers that play in this process.
@@ -226,7 +226,11 @@ func (f *campaignFlags) sayOld(out io.Writer, night *campaign.Campaign, plan *ca
 	if s.Until != nil {
 		until = ", until " + s.Until.Format("2006-01-02 15:04")
 	}
-	fmt.Fprintf(out, "%s: %d of %d games are played%s, in %s\n", plan.Title, s.Games, s.Total, until, plan.Dir)
+	spared := ""
+	if s.Spared > 0 {
+		spared = fmt.Sprintf(", %d are not needed", s.Spared)
+	}
+	fmt.Fprintf(out, "%s: %d of %d games are played%s%s, in %s\n", plan.Title, s.Games, s.Total, spared, until, plan.Dir)
 	for _, o := range s.Old {
 		text, err := report.OldGames("en", o)
 		if err != nil {

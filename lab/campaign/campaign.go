@@ -32,7 +32,8 @@ type Plan struct {
 	Worker func() (Worker, error)
 	// Say is called with lines for people, never concurrently.
 	Say func(format string, args ...any)
-	// Played is called after each game that was saved, never concurrently.
+	// Played is called after each game that was saved, never concurrently, with how many
+	// games are played, of how many that there are to play.
 	Played func(done, total int)
 }
 
@@ -157,7 +158,7 @@ func (c *Campaign) changed() bool {
 	return slices.ContainsFunc(c.meets, func(m *meeting) (changed bool) {
 		then, played := last.Games[m.File]
 		m.match.Look(func(s *match.Standing) {
-			missing := last.Why == Done && m.done(s) < 2*m.total && !m.isAside(c.log.ended.asides)
+			missing := last.Why == Done && m.missing(s) > 0 && !m.isAside(c.log.ended.asides)
 			changed = !played || s.Games != then || missing
 		})
 		return changed
@@ -286,27 +287,34 @@ func (c *Campaign) IDs() map[string]bool {
 	return all
 }
 
-// counts returns the games of which none is missing, and those that the plan wants.
+// counts returns how many games are played, and how many with those that are missing.
 func (c *Campaign) counts() (done, total int) {
 	for _, m := range c.meets {
-		m.match.Look(func(s *match.Standing) { done += m.done(s) })
-		total += 2 * m.total
+		m.match.Look(func(s *match.Standing) {
+			done += m.played(s)
+			total += m.played(s) + m.missing(s)
+		})
 	}
 	return done, total
 }
 
-// done returns how many of the plan's games are not missing: they are saved, or a sequential
-// test does not need them any more. The plan may have been shortened.
-func (m *meeting) done(s *match.Standing) (n int) {
-	if test := m.plan.SPRT; test != nil && test.Verdict(s.Meets[0].Pairs) != elo.Open {
-		return 2 * m.total
-	}
+// played returns how many of the plan's games are saved. The plan may have been shortened.
+func (m *meeting) played(s *match.Standing) (n int) {
 	for i := range s.Results {
 		if s.Results[i].Pair <= m.total {
 			n++
 		}
 	}
 	return n
+}
+
+// missing returns how many of the plan's games are still to be played: none when the
+// sequential test has decided.
+func (m *meeting) missing(s *match.Standing) int {
+	if test := m.plan.SPRT; test != nil && test.Verdict(s.Meets[0].Pairs) != elo.Open {
+		return 0
+	}
+	return 2*m.total - m.played(s)
 }
 
 // oldGames says what games of the run before do not count any more, and why.

@@ -283,7 +283,8 @@ func TestShortened(t *testing.T) {
 }
 
 // TestProgress: the progress of a run counts as its summary does, with a plan that was
-// shortened and with one of which a sequential test has decided a pairing.
+// shortened and with one of which a sequential test has decided a pairing: what that spares
+// is not played, nor called so.
 func TestProgress(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "night")
 	night(t, planOf(dir, 6, "1", aWins))
@@ -300,8 +301,8 @@ func TestProgress(t *testing.T) {
 		games := 0
 		p.Played = func(done, total int) {
 			games++
-			if s, err := c.Summary(); err != nil || done != s.Games || total != s.Total {
-				t.Errorf("%s: %d of %d after %d games, the summary says %d of %d: %v", name, done, total, games, s.Games, s.Total, err)
+			if s, err := c.Summary(); err != nil || done != s.Games || total != s.Games+s.Missing() {
+				t.Errorf("%s: %d of %d after %d games, the summary says %d and %d missing: %v", name, done, total, games, s.Games, s.Missing(), err)
 			}
 		}
 		if c, err = Open(p); err != nil {
@@ -311,8 +312,12 @@ func TestProgress(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := c.Summary(); err != nil || games == 0 || name == "decided" && games >= s.Total {
-			t.Errorf("%s: %d games of %d: %v", name, games, s.Total, err)
+		s, err := c.Summary()
+		if err != nil || games == 0 || s.Missing() != 0 || s.State != Done {
+			t.Errorf("%s: %d games of %d, %d missing, %s: %v", name, games, s.Total, s.Missing(), s.State, err)
+		}
+		if name == "decided" && (s.Total != 300 || s.Games != games || s.Spared != 300-games || games == 300 || s.Matches[0].Games != games) {
+			t.Errorf("%s: %d games were played of 300, the summary says %d of %d, %d spared", name, games, s.Games, s.Total, s.Spared)
 		}
 	}
 }

@@ -28,9 +28,11 @@ type Summary struct {
 	Begun *time.Time `json:"begun,omitempty"` // of the run; null: it has not begun
 	Until *time.Time `json:"until,omitempty"`
 	Since *time.Time `json:"since,omitempty"` // end of the run before; null: there is none
-	Games int        `json:"games"`
-	Total int        `json:"total"`
-	New   int        `json:"new"` // games since
+	Games int        `json:"games"`           // played
+	Total int        `json:"total"`           // of the plan
+	// Spared are games of the plan that are not played, because a sequential test has decided.
+	Spared int `json:"spared"`
+	New    int `json:"new"` // games since
 
 	Asides   []Aside      `json:"aside"`
 	Faults   []Faults     `json:"faults"`
@@ -41,6 +43,9 @@ type Summary struct {
 	Tables  []Table        `json:"tables"`
 	Matches []MatchSummary `json:"matches"`
 }
+
+// Missing returns how many games are still to be played.
+func (s *Summary) Missing() int { return s.Total - s.Games - s.Spared }
 
 // Faults are games that a player lost by its own fault.
 type Faults struct {
@@ -273,9 +278,10 @@ func newSums(s *Summary) *sums {
 func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*match.Fault, aside bool) {
 	names, meet := m.names(), &st.Meets[0]
 	fresh := st.Games - m.before
-	done, total := m.done(st), 2*m.total
-	s.Games += done
+	played, total := m.played(st), 2*m.total
+	s.Games += played
 	s.Total += total
+	s.Spared += total - played - m.missing(st)
 	s.New += fresh
 	s.addFaults(m, st, previous, faults)
 	before := NewMeasure(match.ScoreOf(st.Results[:m.before]))
@@ -296,7 +302,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 		s.Matches = append(s.Matches, MatchSummary{Name: m.Match, Game: m.Terms.Game, Rules: m.Terms.Rules, Limit: m.Terms.Limit, Event: title})
 	}
 	of := &s.Matches[len(s.Matches)-1]
-	of.Games += done
+	of.Games += played
 	of.Total += total
 	of.Repeated += st.Repeated
 	row := MeetingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,

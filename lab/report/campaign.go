@@ -191,10 +191,13 @@ func (w words) campaign(s *campaign.Summary, reports map[string]string) *campaig
 	const form = "2006-01-02 15:04"
 	local := func(t time.Time) string { return t.Local().Format(form) }
 	state := "campaign.state." + string(s.State)
-	if s.State == campaign.Done && s.Games < s.Total && len(s.Asides) == 0 { // there is more to play than there was
+	if s.State == campaign.Done && s.Missing() > 0 && len(s.Asides) == 0 { // there is more to play than there was
 		state = "campaign.state.changed"
 	}
 	p.State = w.T(state, "games", s.Games, "total", s.Total, "when", local(s.Time))
+	if s.Spared > 0 {
+		p.State += w.T("sentence.space") + w.T("campaign.spared", "n", s.Spared)
+	}
 	if s.State == campaign.Running && s.Until != nil {
 		p.State += w.T("sentence.space") + w.T("campaign.runs-until", "until", local(*s.Until))
 	}

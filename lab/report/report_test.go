@@ -513,6 +513,7 @@ func TestCampaignPage(t *testing.T) {
 		Matches: []campaign.MatchSummary{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16, Repeated: 2,
 			Meets: []campaign.MeetingSummary{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
 	}
+	spared := map[string]string{"en": "8 games were not needed: a sequential test had decided.", "zh": "其中 8 局无需再下"}
 	for lang, wants := range map[string][]string{
 		"en": {"What changed", "Since the run that ended at ", "six: set aside: a – c, b – c. c broke: it lost 3 games", "a NOW loses by its own fault in six: time 2", "New version of a: new, before old", "4 old games (a – b) do not count any more", "same versions", "2 games are move for move like others", "set aside", "report.six.html"},
 		"zh": {"有何变化", "已搁置 a – c、b – c。c 发生故障", "a 在 six 的 8 局新对局中开始因自身故障告负：超时 2", "a 有新版本", "4 局旧对局（a – b）不再计入", "版本相同", "2 局与其他对局着法完全相同", "对局报告"},
@@ -522,6 +523,12 @@ func TestCampaignPage(t *testing.T) {
 		var state bytes.Buffer
 		if err := CampaignText(&state, &changed, lang); err != nil || strings.Contains(state.String(), "Finished") || strings.Contains(state.String(), "已完成：") {
 			t.Errorf("%s: 8 of 16 games are called all: %v\n%s", lang, err, state.String())
+		}
+		decided := changed
+		decided.Spared = 8
+		var early bytes.Buffer
+		if err := CampaignText(&early, &decided, lang); err != nil || !strings.Contains(early.String(), spared[lang]) || strings.Contains(early.String(), "has changed") {
+			t.Errorf("%s: a test has spared 8 of 16 games: %v\n%s", lang, err, early.String())
 		}
 		grown := *s // by a setting; nothing was played since
 		grown.State, grown.Asides, grown.Faults, grown.Players, grown.Old, grown.Strength = campaign.Done, nil, nil, nil, nil, nil
