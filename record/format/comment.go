@@ -52,14 +52,47 @@ func Comment(p *record.Ply) string {
 	return strings.Join(parts, " ")
 }
 
+// bookMark is what programs that run matches write at a move of the opening that they began a
+// game with.
+const bookMark = "book"
+
+// Mark returns what is written at a ply of the record, from 0, as a comment or name of its own:
+// "book" where no player of the game chose the move, else "".
+func Mark(r *record.Record, ply int) string {
+	if ply < r.SetUp() {
+		return bookMark
+	}
+	return ""
+}
+
+// AddMark reads what Mark returns, in the form of a comment. It returns false for any other text.
+func AddMark(p *record.Ply, text string) bool {
+	if !strings.EqualFold(strings.TrimSpace(text), bookMark) {
+		return false
+	}
+	thinkOf(p).Source = record.FromBook
+	return true
+}
+
+// thinkOf returns what the ply's player thought, to add to.
+func thinkOf(p *record.Ply) *record.Think {
+	if p.Think == nil {
+		p.Think = &record.Think{}
+	}
+	return p.Think
+}
+
 var command = regexp.MustCompile(`\[%(\w+) ([^\]]*)\]`)
 
 // maxComment bounds the comment of a ply, in bytes; longer ones are cut.
 const maxComment = 16 << 10
 
-// AddComment adds the content of a comment to the ply. Think.Score is left as in
+// AddComment adds the content of a comment, which may be a mark, to the ply. Think.Score is left as in
 // the file, from the first seat's side; [Draft.Finish] converts it.
 func AddComment(p *record.Ply, text string) {
+	if AddMark(p, text) {
+		return
+	}
 	rest := command.ReplaceAllStringFunc(text, func(whole string) string {
 		m := command.FindStringSubmatch(whole)
 		if !addCommand(p, m[1], strings.TrimSpace(m[2])) {
@@ -86,7 +119,8 @@ func addCommand(p *record.Ply, name, value string) bool {
 		if !ok || err != nil || d < 0 {
 			return false
 		}
-		p.Think = &record.Think{Score: score, Depth: d}
+		t := thinkOf(p)
+		t.Score, t.Depth = score, d
 	case "emt":
 		ms, ok := milliseconds(value)
 		if !ok {

@@ -65,6 +65,13 @@ func (d *Draft) Last() *record.Ply {
 	return &d.moves[len(d.moves)-1].ply
 }
 
+// SetUp notes that no player of the game chose the first n moves.
+func (d *Draft) SetUp(n int) {
+	for i := range d.moves[:min(max(n, 0), len(d.moves))] {
+		AddMark(&d.moves[i].ply, bookMark)
+	}
+}
+
 // Plies returns the number of moves added.
 func (d *Draft) Plies() int { return len(d.moves) }
 

@@ -73,6 +73,10 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestSetUp(t *testing.T) {
+	formattest.SetUp(t, Format(), format.WriteOptions{Moves: format.Chinese}, "xiangqi/wxf")
+}
+
 func TestTags(t *testing.T) {
 	for _, text := range []string{"unlimited", "300", "10+0.1", "60/5x10", "5/move"} {
 		r := formattest.Random(t, "xiangqi/simple", "", 1, 6)

@@ -97,9 +97,11 @@ func writeMoves(s *strings.Builder, r *record.Record, moves format.Moves) error 
 		default:
 			s.WriteString(" " + text)
 		}
-		if c := format.Comment(&r.Plies[ply-1]); c != "" {
-			s.WriteByte(' ')
-			writeComment(s, c)
+		for _, c := range []string{format.Mark(r, ply-1), format.Comment(&r.Plies[ply-1])} {
+			if c != "" {
+				s.WriteByte(' ')
+				writeComment(s, c)
+			}
 		}
 		if p.Turn() == game.Second || ply == len(r.Plies) {
 			s.WriteByte('\n')

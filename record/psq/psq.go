@@ -108,6 +108,9 @@ func writeGame(s *strings.Builder, r *record.Record) error {
 	for i, key := range []string{"first", "second"} {
 		note(key, format.ID(players[i]))
 	}
+	if n := given(r, stones); n > 0 {
+		note("book", strconv.Itoa(n))
+	}
 	note("event", r.Event)
 	note("place", r.Place)
 	if !r.Start.IsZero() {
@@ -115,6 +118,14 @@ func writeGame(s *strings.Builder, r *record.Record) error {
 	}
 	note("clock", r.Clock.String())
 	return nil
+}
+
+// given returns how many of the first stones no player of the game chose.
+func given(r *record.Record, stones []format.Stone) (n int) {
+	for n < len(stones) && stones[n].Ply <= r.SetUp() {
+		n++
+	}
+	return n
 }
 
 func level(s record.Seat) int {
@@ -239,6 +250,9 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 		case level != "":
 			s.Kind = record.Bot
 		}
+	}
+	if n, err := strconv.Atoi(t.notes["book"]); err == nil {
+		d.SetUp(n)
 	}
 	rec.Event, rec.Place = t.notes["event"], t.notes["place"]
 	rec.Start, _, _ = format.ParseDate(t.notes["date"], time.UTC)

@@ -39,6 +39,10 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestSetUp(t *testing.T) {
+	formattest.SetUp(t, Format(), format.WriteOptions{}, "gomoku/freestyle-15")
+}
+
 // TestOpenings: an opening procedure is reduced to its stones, and Black comes first.
 func TestOpenings(t *testing.T) {
 	formattest.Opened(t, Format(), "gomoku/freestyle-15", "+swap2")

@@ -310,6 +310,9 @@ func (r *reader) notes(n *node, ply *record.Ply) {
 			ply.Periods, _ = strconv.Atoi(simple(v.text))
 		}
 	}
+	if v, ok := n.get("N"); ok {
+		format.AddMark(ply, v.text)
+	}
 	if v, ok := n.get("C"); ok {
 		format.AddComment(ply, v.text)
 	}

@@ -12,6 +12,8 @@
 // Red. If the other colour moves first in a file, that colour is read as seat
 // first's.
 //
+// A move that no player chose, as of the opening that a match began with, has the name "book" (N).
+//
 // There are four properties of our own, which other programs keep or ignore:
 // FEN, a start position of Xiangqi, which AB and AW cannot describe; ACT, a
 // choice in an opening procedure, in the text of the rules; BP and WP, the ids of

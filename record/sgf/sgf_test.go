@@ -67,6 +67,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+func TestSetUp(t *testing.T) {
+	for _, rules := range []string{"gomoku/freestyle-15", "gomoku/freestyle-15+swap2", "xiangqi/wxf", "amazons/6x6"} {
+		formattest.SetUp(t, Format(), format.WriteOptions{}, rules)
+	}
+}
+
 func TestClocks(t *testing.T) {
 	for _, text := range []string{"unlimited", "300", "10+0.1", "0+2", "60/5x10", "0/3x30", "5/move"} {
 		c, err := clock.Parse(text)

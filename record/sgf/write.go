@@ -87,6 +87,7 @@ func (w *writer) game(charset format.Charset) error {
 		} else {
 			w.prop("ACT", p.Format(m))
 		}
+		w.prop("N", format.Mark(r, ply-1))
 		w.notes(&r.Plies[ply-1], w.colour(p.Turn()))
 		return nil
 	})

@@ -136,6 +136,34 @@ func compare(t testing.TB, got, want *record.Record) {
 	}
 }
 
+// SetUp compares after a round trip which moves no player chose: those of the opening that a
+// match began with, or of the game that this one continues.
+func SetUp(t *testing.T, f format.Format, o format.WriteOptions, rules string) {
+	t.Helper()
+	for n := range 4 {
+		ofMatch, continued := Random(t, rules, "", 5, 30), Random(t, rules, "", 6, 30)
+		ofMatch.Source.By, continued.Given = record.ByMatch, n
+		for i := range ofMatch.Plies {
+			ply := &ofMatch.Plies[i]
+			if i < n {
+				ply.Comment = "of the opening"
+			}
+			if i < n || i > n && ply.Think == nil { // a player has a book, too
+				ply.Think = &record.Think{Source: record.FromBook}
+			}
+		}
+		for i, got := range RoundTrip(t, f, o, ofMatch, continued) {
+			if got.SetUp() != n {
+				t.Errorf("%s, game %d: %d moves are set up, want %d", f.Name, i+1, got.SetUp(), n)
+			}
+			again := RoundTrip(t, f, o, got)[0]
+			if again.ID != got.ID || again.SetUp() != n {
+				t.Errorf("%s, game %d, written again: %s with %d moves set up, want %s with %d", f.Name, i+1, again.ID, again.SetUp(), got.ID, n)
+			}
+		}
+	}
+}
+
 // Moves returns the moves of a record, with blanks between them.
 func Moves(r *record.Record) string {
 	var m []string
