@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 
@@ -67,17 +65,11 @@ func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, e
 }
 
 func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, error) {
-	var in io.Reader
-	if name == "-" {
-		in, name = standardInput(c), "standard input"
-	} else {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+	in, name, err := openInput(c, name)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	text, err := decoded(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

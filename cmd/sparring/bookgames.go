@@ -52,7 +52,7 @@ func feed(c *cobra.Command, paths []string, take func(book.Game) error) (*tally,
 	t := &tally{events: map[string]int{}}
 	var copies format.Copies
 	imported := rereading{wanted: func(r *record.Record) bool { return r.Source.By == record.ByImport }}
-	files, err := sourceFiles(paths)
+	files, err := sourceFiles(c, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -449,7 +449,7 @@ func (a *archive) known(errs io.Writer) (*library, error) {
 // importFile imports the games of a file and lists them. It returns how many there
 // are, those that were known included, and how many are damaged, which it reports.
 func importFile(c *cobra.Command, path, rules string, writer *record.Writer, known *library) (good, damaged int, err error) {
-	games, err := gamesIn(path, format.ReadOptions{Rules: rules})
+	games, err := gamesIn(c, path, format.ReadOptions{Rules: rules})
 	if err != nil {
 		return 0, 0, err
 	}

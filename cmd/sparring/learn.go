@@ -236,7 +236,7 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 	versions := map[string]int{} // records of games that were played on a platform, by id
 	var copies format.Copies
 	later := rereading{wanted: func(r *record.Record) bool { return r.Source.By != record.ByMatch }}
-	files, err := sourceFiles(sources)
+	files, err := sourceFiles(c, sources)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func eachGame(c *cobra.Command, sources []string, add func(*record.Record) error
 }
 
 // termsOf returns the first lines of those files of the sources that are result
-// files of matches.
+// files of matches. What can be read only once has none any more.
 func termsOf(sources []string) (all []json.RawMessage, err error) {
 	for _, source := range sources {
 		paths, err := filesOf(source)
@@ -298,6 +298,9 @@ func termsOf(sources []string) (all []json.RawMessage, err error) {
 			return nil, err
 		}
 		for _, path := range paths {
+			if info, err := os.Stat(path); path == fromStandardInput || err == nil && !info.Mode().IsRegular() {
+				continue
+			}
 			f, err := os.Open(path)
 			if err != nil {
 				return nil, err

@@ -31,7 +31,7 @@ func (m *imitator) find(gameName, player, from string) (*book.Shelf, int, error)
 	key := [3]string{gameName, player, from}
 	l := m.known[key]
 	if l == nil {
-		games, err := gather(until(m.ctx, inSources([]string{from})), m.errs)
+		games, err := gather(until(m.ctx, inSources(nil, []string{from})), m.errs)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,18 +64,11 @@ func (f *importFlags) read(c *cobra.Command, path string) (*openings.Imported, e
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	var in io.Reader
-	name := path
-	if path == "-" {
-		in, name = standardInput(c), "standard input"
-	} else {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+	in, name, err := openInput(c, path)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	set, err := openings.Import(in, name, o)
 	if errors.Is(err, openings.ErrNoRules) {
 		return nil, usagef("%w with --rules", err)

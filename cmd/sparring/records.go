@@ -53,7 +53,7 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	case a.nats.given() && len(sources) > 0:
 		return nil, usagef("--nats: the games are the platform's; want no %q", sources[0])
 	case len(sources) > 0:
-		return gather(until(c.Context(), inSources(sources)), c.ErrOrStderr())
+		return gather(until(c.Context(), inSources(c, sources)), c.ErrOrStderr())
 	case !a.nats.given():
 		games, err := gather(until(c.Context(), record.All(recordsDir(a.data))), c.ErrOrStderr())
 		if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +132,7 @@ func (a *archive) lookUp(c *cobra.Command, id string, sources []string) (*record
 	var games []*record.Record
 	var err error
 	if len(sources) > 0 && !a.nats.given() { // of this game only, so that it is there although it is the export of another
-		games, err = gather(withID(id, until(c.Context(), inSources(sources))), c.ErrOrStderr())
+		games, err = gather(withID(id, until(c.Context(), inSources(c, sources))), c.ErrOrStderr())
 	} else {
 		games, err = a.all(c, sources)
 	}
@@ -162,7 +162,7 @@ func withID(id string, records iter.Seq2[*record.Record, error]) iter.Seq2[*reco
 // ID of a game of the archive. There is at least one.
 func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record, err error) {
 	for _, name := range names {
-		if _, err := os.Stat(name); err != nil {
+		if _, err := os.Stat(name); err != nil && name != fromStandardInput {
 			if strings.ContainsAny(name, "./\\") {
 				return nil, err // no ID looks like this
 			}
@@ -173,7 +173,7 @@ func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record,
 			all = append(all, r)
 			continue
 		}
-		some, err := gather(until(c.Context(), inSources([]string{name})), c.ErrOrStderr())
+		some, err := gather(until(c.Context(), inSources(c, []string{name})), c.ErrOrStderr())
 		if err != nil {
 			return nil, err
 		}

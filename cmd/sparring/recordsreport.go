@@ -175,7 +175,11 @@ func (f *reportFlags) reviews(c *cobra.Command, games []*record.Record) (map[str
 func sourcesText(a *archive, sources []string) string {
 	var names []string
 	for _, s := range sources {
-		names = append(names, filepath.Base(s))
+		if s == fromStandardInput {
+			names = append(names, standardInputName)
+		} else {
+			names = append(names, filepath.Base(s))
+		}
 	}
 	if len(names) == 0 {
 		names = []string{cmp.Or(a.server, a.data)}

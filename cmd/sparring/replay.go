@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ exit code is 1 if a game that must be reproduced differs.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			records, err := from.recorded(c.Context(), args[0], c.ErrOrStderr())
+			records, err := from.recorded(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -49,17 +48,17 @@ exit code is 1 if a game that must be reproduced differs.`,
 
 // recorded returns the games of a file, or the records of one game by all its
 // writers.
-func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (records []*record.Record, err error) {
+func (a *archive) recorded(c *cobra.Command, name string) (records []*record.Record, err error) {
 	if a.nats.given() {
 		return nil, usagef("records replay: the platform's records lack the players' searches; give a file or the data directory of a player")
 	}
 	games, id := record.All(recordsDir(a.data)), name
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		games, id = inSources([]string{name}), ""
+	if isFile(name) {
+		games, id = inSources(c, []string{name}), ""
 	}
 	for r, err := range games {
 		if damaged(err) {
-			fmt.Fprintln(errs, "sparring: skipped:", err)
+			fmt.Fprintln(c.ErrOrStderr(), "sparring: skipped:", err)
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) && id != "" {
@@ -71,8 +70,8 @@ func (a *archive) recorded(ctx context.Context, name string, errs io.Writer) (re
 		if id == "" || r.ID == id {
 			records = append(records, r)
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := c.Context().Err(); err != nil {
+			return nil, err
 		}
 	}
 	if len(records) == 0 {

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -30,16 +32,17 @@ type sourceFile struct {
 }
 
 // sourceFiles returns the files of sources, see aSource.
-func sourceFiles(sources []string) ([]*sourceFile, error) {
+func sourceFiles(c *cobra.Command, sources []string) ([]*sourceFile, error) {
 	var files []*sourceFile
 	for _, path := range sources {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, &sourceFile{path: path, once: !info.Mode().IsRegular(), games: func() (iter.Seq2[*record.Record, error], error) {
-				return gamesIn(path, format.ReadOptions{})
+		if !isDir(path) {
+			info, err := os.Stat(path)
+			if err != nil && path != fromStandardInput {
+				return nil, err
+			}
+			once := path == fromStandardInput || !info.Mode().IsRegular()
+			files = append(files, &sourceFile{path: path, once: once, games: func() (iter.Seq2[*record.Record, error], error) {
+				return gamesIn(c, path, format.ReadOptions{})
 			}})
 			continue
 		}

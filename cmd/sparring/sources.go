@@ -23,7 +23,8 @@ import (
 
 // aSource explains SOURCE arguments in the help of commands.
 const aSource = `A SOURCE is a data directory, the folder of a campaign or another folder of records,
-a file of records, the result file of a match, or a file of another program (sgf, pgn, psq, ccgc).`
+a file of records, the result file of a match, or a file of another program (sgf, pgn, psq, ccgc);
+"-" is such a file from the standard input.`
 
 // lockExt is the ending of the files beside result files that keep a second process from
 // writing to them. A pattern such as games/* names them, too.
@@ -37,19 +38,16 @@ const (
 )
 
 // gamesIn iterates over the games of a source, see aSource, once. The options are for
-// files of other programs.
-func gamesIn(path string, o format.ReadOptions) (iter.Seq2[*record.Record, error], error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		if path, err = recordsIn(path); err != nil {
+// files of other programs. Without a command "-" is a file like others.
+func gamesIn(c *cobra.Command, path string, o format.ReadOptions) (iter.Seq2[*record.Record, error], error) {
+	if isDir(path) {
+		dir, err := recordsIn(path)
+		if err != nil {
 			return nil, err
 		}
-		return record.All(path), nil
+		return record.All(dir), nil
 	}
-	f, err := os.Open(path)
+	f, path, err := openInput(c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +120,29 @@ func standardInput(c *cobra.Command) io.Reader {
 	return r
 }
 
+// fromStandardInput is the name of the standard input where a file is wanted, and
+// standardInputName what it is called to people.
+const (
+	fromStandardInput = "-"
+	standardInputName = "standard input"
+)
+
+// openInput opens a file, or the standard input of a command for "-". It returns the name for
+// errors, too.
+func openInput(c *cobra.Command, path string) (in io.ReadCloser, name string, err error) {
+	if path == fromStandardInput && c != nil {
+		return io.NopCloser(standardInput(c)), standardInputName, nil
+	}
+	in, err = os.Open(path)
+	return in, path, err
+}
+
+// isFile reports whether a path is that of a file, or the standard input.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return path == fromStandardInput || err == nil && !info.IsDir()
+}
+
 // decoded returns a text that people edit in UTF-8, whatever charset their editor has
 // written it in: one with a byte-order mark, or GBK.
 func decoded(in io.Reader) (io.Reader, error) {
@@ -134,10 +155,10 @@ func decoded(in io.Reader) (io.Reader, error) {
 }
 
 // inSources iterates over the games of several sources.
-func inSources(paths []string) iter.Seq2[*record.Record, error] {
+func inSources(c *cobra.Command, paths []string) iter.Seq2[*record.Record, error] {
 	return func(yield func(*record.Record, error) bool) {
 		for _, path := range paths {
-			games, err := gamesIn(path, format.ReadOptions{})
+			games, err := gamesIn(c, path, format.ReadOptions{})
 			if err != nil {
 				yield(nil, err)
 				return

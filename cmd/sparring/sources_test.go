@@ -114,7 +114,7 @@ func TestGamesFromAPipe(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Close()
-			games, err := gamesIn(path, format.ReadOptions{})
+			games, err := gamesIn(nil, path, format.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,6 +129,55 @@ func TestGamesFromAPipe(t *testing.T) {
 				t.Errorf("%d games, want 2", n)
 			}
 		})
+	}
+}
+
+// TestStandardInputAsSource: wherever games are read, "-" is a file of them, in any form.
+func TestStandardInputAsSource(t *testing.T) {
+	path := gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 4)
+	records, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"records list SOURCE": "g3 ", "records show g2 SOURCE": "game      g2", "records export g1 SOURCE --format sgf": "B[hh]",
+		"records export --all --player a SOURCE --format sgf --out " + dir + "/all/": "g3.sgf",
+		"records import SOURCE --data " + dir + "/data":                              "g3  ",
+		"records replay SOURCE":                                                 "",
+		"records analyse SOURCE --nodes 10":                                     "game      g3",
+		"records report SOURCE --html " + dir + "/r.html":                       "",
+		"weaknesses --player a --analyse nodes=10 SOURCE":                       "a, 1 game,",
+		"analyse --record g1 --ply 0 --nodes 10 SOURCE":                         "gomoku/freestyle-15",
+		"book build --game gomoku --out " + dir + "/b SOURCE":                   "4 games counted",
+		"learn tune --game gomoku --rules freestyle --out " + dir + "/t SOURCE": "1 of 1 games",
+	} {
+		var outs, errs [2]string
+		for i, source := range []string{path, "-"} {
+			var out, err bytes.Buffer
+			run(strings.Fields(strings.ReplaceAll(args, "SOURCE", source)), bytes.NewReader(records), &out, &err)
+			outs[i], errs[i] = out.String(), err.String()
+			if err := os.RemoveAll(dir); err != nil { // the next one finds what this one found
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !strings.Contains(outs[1]+errs[1], want) || errs[0] != errs[1] {
+			t.Errorf("%s:\n%s%s\nfrom the standard input:\n%s%s", args, outs[0], errs[0], outs[1], errs[1])
+		}
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"records", "list", "-"}, strings.NewReader("(;GM[4]SZ[15];B[hh])"), &out, &errs); code != 0 || !strings.Contains(out.String(), "gomoku/freestyle-15") {
+		t.Errorf("sgf: code %d, %s%s", code, &out, &errs)
+	}
+	if got := sourcesText(&archive{}, []string{path, "-"}); got != "games.jsonl, standard input" {
+		t.Errorf("a report is about the games of %s", got)
+	}
+	out.Reset()
+	if code := run([]string{"records", "list", "-"}, strings.NewReader("no games"), &out, &errs); code != 1 || !strings.Contains(errs.String(), "standard input: unknown format") {
+		t.Errorf("no games: code %d, %s%s", code, &out, &errs)
 	}
 }
 
@@ -147,7 +196,7 @@ func TestFolderOfOtherFiles(t *testing.T) {
 		}
 	}
 	for name, refused := range map[string]bool{"exported": true, "empty": false, "data": false, "packed": false} {
-		_, err := gamesIn(filepath.Join(dir, name), format.ReadOptions{})
+		_, err := gamesIn(nil, filepath.Join(dir, name), format.ReadOptions{})
 		if (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "of other programs' files give each") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -173,7 +222,7 @@ func TestCampaignAsSource(t *testing.T) {
 	}
 	for _, sources := range [][]string{{folder}, {filepath.Join(folder, "games", "m.jsonl"), filepath.Join(folder, "games", "m.jsonl.lock")}} {
 		var ids []string
-		for r, err := range inSources(sources) {
+		for r, err := range inSources(nil, sources) {
 			if err != nil {
 				t.Errorf("%s: %v", sources, err)
 				break
@@ -224,7 +273,7 @@ func TestInterruptedInput(t *testing.T) {
 	}
 	defer silent.Close()
 	defer hand.Close()
-	for _, args := range []string{"analyse --game gomoku --nodes 1 -", "openings convert --game gomoku -"} {
+	for _, args := range []string{"analyse --game gomoku --nodes 1 -", "openings convert --game gomoku -", "records list -"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := commands()
 		c.SetArgs(strings.Fields(args))
