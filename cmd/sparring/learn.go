@@ -19,6 +19,7 @@ import (
 	"sparring/engine/amazons"
 	"sparring/engine/gomoku"
 	"sparring/engine/xiangqi"
+	"sparring/game"
 	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
 	xiangqirules "sparring/game/xiangqi"
@@ -99,7 +100,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	if err := errors.Join(err, f.validate(args)); err != nil {
 		return &usageError{err}
 	}
-	games, err := gamesFrom(c, args, f.plan.Game)
+	games, err := gamesFrom(c, args, f.plan.Game, model.Fits)
 	if err != nil {
 		return err
 	}
@@ -209,14 +210,16 @@ func otherStart(file, from, now string) error {
 	return fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", file, from, now)
 }
 
-// gamesFrom reads the sources.
-func gamesFrom(c *cobra.Command, sources []string, name string) (*tune.Games, error) {
-	games := &tune.Games{}
-	err := eachGame(c, sources, func(r *record.Record) error { games.Add(r, name); return nil })
+// gamesFrom reads the games of the sources to fit weights to; fits reports for which rules
+// these are.
+func gamesFrom(c *cobra.Command, sources []string, name string, fits func(*game.Rules) bool) (*tune.Games, error) {
+	games := &tune.Games{Game: name, Fits: fits}
+	err := eachGame(c, sources, func(r *record.Record) error { games.Add(r); return nil })
 	if err != nil {
 		return nil, err
 	}
 	reportSkipped(c, games.Others, "of another game than "+name)
+	reportSkipped(c, games.Rules, "under other rules")
 	reportSkipped(c, games.Left, "unfinished or duplicate")
 	return games, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,7 +90,44 @@ func TestLearnFromSeveralGames(t *testing.T) {
 	stderr.Reset()
 	c := silent(t)
 	c.SetErr(&stderr)
-	if got, err := gamesFrom(c, games, "amazons"); err != nil || got.Len() != 1 || !strings.Contains(stderr.String(), "1 game skipped: of another game than amazons\n") {
+	if got, err := gamesFrom(c, games, "amazons", nil); err != nil || got.Len() != 1 || !strings.Contains(stderr.String(), "1 game skipped: of another game than amazons\n") {
 		t.Errorf("tune: %v, %s", err, &stderr)
+	}
+}
+
+// TestLearnFromSeveralRules: of an archive with games under several rules, those are learnt from
+// under which the weights are used, and the others are counted.
+func TestLearnFromSeveralRules(t *testing.T) {
+	var text bytes.Buffer
+	for i, rules := range []string{"gomoku/freestyle-15", "gomoku/freestyle-20+swap2", "gomoku/renju-15", "gomoku/standard-15", "gomoku/caro-15", "amazons/10x10", "amazons/8x8"} {
+		name, _, _ := strings.Cut(rules, "/")
+		move := map[string]string{"amazons/10x10": "d1d2/d3", "amazons/8x8": "c1c2/c3"}[rules]
+		if name == "gomoku" {
+			move = "h8"
+		}
+		line, err := record.Encode(&record.Record{ID: fmt.Sprint("g", i), Game: name, Rules: rules, Result: game.FirstWins, Source: record.Source{By: record.ByMatch}, Plies: []record.Ply{{Move: move}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(line)
+	}
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, of := range map[string][2]int{ // games that are left out, and read
+		"tune --game gomoku --rules freestyle": {3, 2}, "tune --game gomoku --rules standard": {3, 2}, "tune --game gomoku --rules renju": {4, 1},
+		"moves --game gomoku --rules renju": {4, 1}, "tune --game amazons --rules 8x8": {1, 1}, "moves --game amazons": {0, 2},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(strings.Fields("learn "+args+" --out "+filepath.Join(t.TempDir(), "out")+" "+path), strings.NewReader(""), &stdout, &stderr)
+		left := ""
+		if of[0] > 0 {
+			left = "sparring: " + count(of[0], "game", "games") + " skipped: under other rules\n"
+		}
+		// No search chose these moves, so that there is nothing to fit.
+		if want := fmt.Sprintf(" in %d games", of[1]); code != exitFailed || !strings.Contains(stderr.String(), left) || left == "" && strings.Contains(stderr.String(), "other rules") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: code %d, %s%s, want%s and %q", args, code, &stdout, &stderr, want, left)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (f *movesFlags) run(c *cobra.Command, args []string) error {
 	if err := errors.Join(append(errs, err, checkOutput("--out", f.out, append(slices.Clone(f.trees), args...)...), f.plan.Sampling.Validate(), f.plan.Fit.Validate())...); err != nil {
 		return &usageError{err}
 	}
-	games, err := gamesFrom(c, args, f.plan.Game)
+	games, err := gamesFrom(c, args, f.plan.Game, policy.Fits)
 	if err != nil {
 		return err
 	}

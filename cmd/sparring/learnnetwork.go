@@ -131,7 +131,11 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 	}
 	of := fmt.Sprint("trees      ", positions.Trees)
 	if len(f.games) > 0 {
-		games, err := gamesFrom(c, f.games, f.plan.Game)
+		linear, err := gomoku.NewLinear(f.plan.Rules, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		games, err := gamesFrom(c, f.games, f.plan.Game, linear.Fits)
 		if err != nil {
 			return nil, nil, err
 		}

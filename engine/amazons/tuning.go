@@ -27,6 +27,9 @@ func NewLinear(rules string) (*Linear, error) {
 	return &Linear{adapter.ParametersOf(initialWeights().parameters()), learntBoards[i]}, nil
 }
 
+// Fits reports whether the rules are those of the board that the weights are for.
+func (l *Linear) Fits(r *game.Rules) bool { return r.Name == rules.Name+"/"+l.board.String() }
+
 // Coefficients stores the coefficients of a position in to, whose length is that of
 // Names, and returns the evaluation with the weights of Start, both for the side to
 // move. Where the board is divided so far that the prover decides, it returns with quiet
@@ -144,6 +147,9 @@ const longestFlight = 15
 func flight(distance, cut int) int32 {
 	return int32((min(distance, len(orderWeights{}.distance))-1)*longestFlight + cut - 1)
 }
+
+// Fits reports whether the rules are those of Amazons, on any board.
+func (c *Choices) Fits(r *game.Rules) bool { return r.Game == rules.Name }
 
 // Features returns the terms of the features that all positions share: how far an arrow
 // flies, and what it takes from its own amazon.

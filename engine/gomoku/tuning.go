@@ -46,6 +46,16 @@ func classNamed(rules string) (ruleClass, error) {
 // file.
 func (l *Linear) Rules() string { return ruleClassNames[l.class] }
 
+// Fits reports whether games under the rules share these weights.
+func (l *Linear) Fits(rules *game.Rules) bool {
+	p, err := rules.New("")
+	if err != nil {
+		return false
+	}
+	g, ok := p.(*gomoku.Position)
+	return ok && classOf(g.Set()) == l.class
+}
+
 // Sides returns 2 if the colours have weights of their own under these rules, and 1
 // otherwise.
 func (l *Linear) Sides() int { return l.class.sides() }

@@ -164,6 +164,9 @@ func NewLinear() *Linear {
 	return l
 }
 
+// Fits reports whether the rules are those of Xiangqi.
+func (l *Linear) Fits(r *game.Rules) bool { return r.Game == rules.Name }
+
 // Coefficients stores the coefficients of a position in to, whose length is that
 // of Names, and returns the evaluation with the weights of Start, both for the
 // side to move. If the side to move is in check, where the evaluation alone says

@@ -540,8 +540,8 @@ func TestGames(t *testing.T) {
 			}
 			r.Plies = append(r.Plies, p)
 		}
-		games := &tune.Games{}
-		games.Add(r, rules.Name)
+		games := &tune.Games{Game: rules.Name}
+		games.Add(r)
 		all := load(t, "freestyle", trees)
 		if err := all.AddGames("freestyle", games, plan, 0, 1, func(int) error { return nil }); err != nil {
 			t.Fatal(err)

@@ -26,6 +26,8 @@ type Policy interface {
 	// in 1024ths of a natural logarithm.
 	Names() []string
 	Start() []float64
+	// Fits reports whether the weights are for games under the rules.
+	Fits(rules *game.Rules) bool
 	// Features returns the terms of the features that all positions share.
 	Features() [][]adapter.Term
 	// Choice returns the features of each move that the search considers at p, and

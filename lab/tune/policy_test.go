@@ -22,6 +22,8 @@ func (pairs) Names() []string { return []string{"even", "odd", "0", "1", "2", "3
 
 func (pairs) Start() []float64 { return make([]float64, 8) }
 
+func (pairs) Fits(*game.Rules) bool { return true }
+
 func (p pairs) Features() [][]adapter.Term {
 	if p.apart {
 		return nil

@@ -63,9 +63,9 @@ func randomGames(t *testing.T, n int) []*record.Record {
 
 func collect(t *testing.T, records []*record.Record) *tune.Games {
 	t.Helper()
-	g := &tune.Games{}
+	g := &tune.Games{Game: records[0].Game}
 	for _, r := range records {
-		g.Add(r, r.Game)
+		g.Add(r)
 	}
 	return g
 }
@@ -210,7 +210,7 @@ func TestBadGames(t *testing.T) {
 	if g.Len() != 2 || g.Left != 1 {
 		t.Errorf("%d games, %d left out", g.Len(), g.Left)
 	}
-	if g.Add(&record.Record{ID: "x", Game: "gomoku", Result: game.Draw}, "xiangqi"); g.Len() != 2 || g.Others != 1 {
+	if g.Add(&record.Record{ID: "x", Game: "gomoku", Result: game.Draw}); g.Len() != 2 || g.Others != 1 {
 		t.Errorf("with one of another game, %d games, %d of others", g.Len(), g.Others)
 	}
 	records[1].Plies[4].Move = "a0a9"

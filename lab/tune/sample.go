@@ -13,6 +13,7 @@ import (
 
 	"sparring/engine/adapter"
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/record"
 )
 
@@ -21,6 +22,8 @@ type Model interface {
 	// Names returns the names of the weights, Start their initial values.
 	Names() []string
 	Start() []float64
+	// Fits reports whether the weights are for games under the rules.
+	Fits(rules *game.Rules) bool
 	// Coefficients stores a coefficient for each weight in to and returns the
 	// evaluation with the initial weights, both for the side to move. Quiet is
 	// false if a static evaluation of the position means little; the
@@ -58,10 +61,18 @@ func (s Sampling) Validate() error {
 
 // Games is a set of training games.
 type Games struct {
-	set    map[string]*training // by digest of moves and scores
-	Others int                  // games skipped: of another kind
-	Left   int                  // games skipped: unfinished or duplicate
-	Build  string               // of the program that played the first game
+	// Game is the kind of game. Fits reports whether games are under the rules to learn for,
+	// as that of a Model and of a Policy does; nil: any.
+	Game string
+	Fits func(rules *game.Rules) bool
+
+	Others int    // games skipped: of another kind
+	Rules  int    // games skipped: under other rules
+	Left   int    // games skipped: unfinished or duplicate
+	Build  string // of the program that played the first game
+
+	set  map[string]*training // by digest of moves and scores
+	fits map[string]bool      // what Fits has said, by name of the rule set
 }
 
 // training is what is learnt from of a game: a small part of its record.
@@ -97,11 +108,14 @@ func trainingOf(r *record.Record) *training {
 	return t
 }
 
-// Add adds a record. One of another game than gameName is counted in Others, one without a
-// result and a duplicate in Left.
-func (g *Games) Add(r *record.Record, gameName string) {
-	if r.Game != gameName {
+// Add adds a record, or counts it in Others, Rules or Left.
+func (g *Games) Add(r *record.Record) {
+	if r.Game != g.Game {
 		g.Others++
+		return
+	}
+	if !g.under(r.Rules) {
+		g.Rules++
 		return
 	}
 	if g.set == nil {
@@ -114,6 +128,20 @@ func (g *Games) Add(r *record.Record, gameName string) {
 		return
 	}
 	g.set[digest] = trainingOf(r)
+}
+
+// under reports whether games of a rule set are to be learnt from. Of an unknown one they are,
+// so that replaying one has the error.
+func (g *Games) under(rules string) bool {
+	if fits, known := g.fits[rules]; known || g.Fits == nil {
+		return fits || g.Fits == nil
+	}
+	r, err := catalog.Rules(rules)
+	if g.fits == nil {
+		g.fits = map[string]bool{}
+	}
+	g.fits[rules] = err != nil || g.Fits(r)
+	return g.fits[rules]
 }
 
 // Len returns the number of games.

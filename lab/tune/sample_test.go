@@ -22,11 +22,11 @@ func TestGamesAreSmall(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	before, set := heap(), &tune.Games{}
+	before, set := heap(), &tune.Games{Game: "xiangqi"}
 	for i := range games {
 		r := &record.Record{ID: fmt.Sprint("g", i), Game: "xiangqi", Rules: "xiangqi/wxf", Result: game.FirstWins}
 		r.Plies = []record.Ply{{Move: "h2e2", Comment: strings.Repeat("x", size), Think: &record.Think{Source: record.FromSearch, Score: i}}}
-		set.Add(r, "xiangqi")
+		set.Add(r)
 	}
 	if after := heap(); set.Len() != games || after > before+games*size/4 {
 		t.Errorf("%d games have %d MiB, the records %d", set.Len(), (after-before)>>20, games*size>>20)

@@ -127,7 +127,7 @@ func besideLast(t *testing.T, n int, move func(p trees.Position) trees.Position)
 		t.Fatal(err)
 	}
 	defer f.Close()
-	games := &tune.Games{}
+	games := &tune.Games{Game: "gomoku"}
 	for i := range n {
 		r := &record.Record{ID: fmt.Sprint("g", i), Game: "gomoku", Rules: "gomoku/freestyle-15", Result: game.FirstWins, Source: record.Source{Build: "b"}}
 		tree := &trees.Tree{Number: i + 1, Rules: r.Rules}
@@ -151,7 +151,7 @@ func besideLast(t *testing.T, n int, move func(p trees.Position) trees.Position)
 		if err := f.Append(tree); err != nil {
 			t.Fatal(err)
 		}
-		games.Add(r, "gomoku")
+		games.Add(r)
 	}
 	return games, path
 }
