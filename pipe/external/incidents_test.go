@@ -256,12 +256,17 @@ func TestNextGame(t *testing.T) {
 	}{
 		{UCI, faultyengine.Fine, "xiangqi/wxf", []string{"isready, ucinewgame, isready", "ucinewgame, isready", "ucinewgame, isready"}},
 		{UCCI, faultyengine.DepthInfinite, "xiangqi/wxf", []string{"isready, setoption newgame, isready", "setoption newgame, isready", "setoption newgame, isready"}},
+		{XBoard, "ping=1", "xiangqi/wxf", []string{"ping 1, new, variant xiangqi, easy, force, ping 2", "new, variant xiangqi, easy, force, ping 3", "new, variant xiangqi, easy, force, ping 4"}},
+		{XBoard, "ping=0", "xiangqi/wxf", []string{"new, variant xiangqi, easy, force", "new, variant xiangqi, easy, force", "new, variant xiangqi, easy, force"}},
 		{Gomocup, faultyengine.OpenBoard, "gomoku/freestyle-15", []string{"INFO game_type 1", "RESTART", "RESTART"}},
 		{Gomocup, faultyengine.NoRestart, "gomoku/freestyle-15", []string{"INFO game_type 1", "RESTART, START 15", "START 15"}},
 	} {
 		dir := t.TempDir()
 		s := faultySpec(t, test.mode)
 		s.Dialect, s.Log = test.dialect, dir
+		if test.dialect == XBoard {
+			s.Args = []string{"xboard", "reuse=1", test.mode}
+		}
 		name, _, _ := strings.Cut(test.rules, "/")
 		e := open(t, s, name)
 		e.times = patient

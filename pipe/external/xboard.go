@@ -22,6 +22,7 @@ type xboardDialect struct {
 	spec     Spec
 	features xboard.Features
 	pings    int
+	fresh    bool   // it is ready for a new game
 	level    string // the time control
 	last     string // the opponent's move to be answered; "" if it moves next anyway
 	draw     bool   // it has offered a draw with its next move
@@ -144,7 +145,7 @@ func (t *xboardDialect) sync(p *program, kind engine.FaultKind) error {
 }
 
 func (t *xboardDialect) setUp(p *program, q *query) error {
-	t.draw, t.refused, t.last, t.claims = false, "", "", 0
+	t.draw, t.last, t.claims = false, "", 0
 	if line := p.inbox.latest(); p.board != nil && t.features.Reuse {
 		if r, _ := xboard.Parse(line); r.Kind == xboard.ResultClaim { // after its last move
 			p.claimed(line)
@@ -158,10 +159,23 @@ func (t *xboardDialect) setUp(p *program, q *query) error {
 	return t.place(p, q.start, q.moves)
 }
 
-// place sets up a position with the moves that lead to it.
+// renew implements renewer. Of a program without ping it is not known when it is ready.
+func (t *xboardDialect) renew(p *program) error {
+	t.level = ""
+	err := t.tell(p, "a new game", xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force)
+	t.fresh = err == nil
+	return err
+}
+
+// place sets up a position of a new game with the moves that lead to it.
 func (t *xboardDialect) place(p *program, start string, moves []string) error {
-	lines := []string{xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force}
-	t.level, t.last = "", ""
+	if !t.fresh {
+		if err := t.renew(p); err != nil {
+			return err
+		}
+	}
+	t.fresh, t.last = false, ""
+	var lines []string
 	if start != "" {
 		fen, err := xboard.FEN(start)
 		if err != nil {
@@ -175,6 +189,16 @@ func (t *xboardDialect) place(p *program, start string, moves []string) error {
 	for _, m := range moves {
 		lines = append(lines, xboard.Move(t.features, m))
 	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return t.tell(p, "the position", lines...)
+}
+
+// tell sends commands and waits until the program has handled them. The error is a fault if it
+// refuses what they ask for.
+func (t *xboardDialect) tell(p *program, what string, lines ...string) error {
+	t.refused = ""
 	if err := p.sendAll(lines); err != nil {
 		return err
 	}
@@ -182,7 +206,7 @@ func (t *xboardDialect) place(p *program, start string, moves []string) error {
 		return err
 	}
 	if t.refused != "" {
-		p.fail(engine.FaultIllegal, "it refuses the position: %q", clip(t.refused))
+		p.fail(engine.FaultIllegal, "it refuses %s: %q", what, clip(t.refused))
 		<-p.gone
 		return p.fault()
 	}
