@@ -73,6 +73,38 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestTime: UTCDate and UTCTime are the time of a game. Date and Time, by the clocks of an unknown
+// place, are taken for it where there are no others.
+func TestTime(t *testing.T) {
+	const noon, at = "2024-02-29T12:00:00Z", "2024-02-29T23:30:01Z"
+	for tags, want := range map[string]string{
+		`[Date "2024.03.01"][Time "07:30:01"][UTCDate "2024.02.29"][UTCTime "23:30:01"]`: at,
+		`[Date "2024.03.01"][UTCTime "23:30:01"][UTCDate "2024.02.29"]`:                  at,
+		`[Date "2024.02.29"][Time "23:30:01"]`:                                           at,
+		`[Date "2024.02.29"][UTCDate "????.??.??"][Time "12:00:00"]`:                     noon,
+		`[Date "2024.02.29"][Time "?"]`:                                                  "2024-02-29T00:00:00Z",
+		`[Date "????.??.??"]`:                                                            "0001-01-01T00:00:00Z",
+	} {
+		games, err := formattest.All(read(`[Game "Chinese Chess"]`+tags+"\n\n1. H2-E2 *\n", format.ReadOptions{}))
+		if err != nil || len(games) != 1 || games[0].Start.Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, want %s: %v", tags, games[0].Start, want, err)
+		}
+	}
+	r := formattest.Random(t, "xiangqi/wxf", "", 1, 6)
+	for start, want := range map[string]string{
+		at:                     "[Date \"2024.02.29\"]\n[UTCDate \"2024.02.29\"]\n[UTCTime \"23:30:01\"]\n[Round",
+		"2024-02-29T00:00:00Z": "[Date \"2024.02.29\"]\n[Round", // a day alone
+	} {
+		var err error
+		if r.Start, err = time.Parse(time.RFC3339, start); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := write([]*record.Record{r}, format.WriteOptions{}); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: want %s in %s, %v", start, want, text, err)
+		}
+	}
+}
+
 func TestSetUp(t *testing.T) {
 	formattest.SetUp(t, Format(), format.WriteOptions{Moves: format.Chinese}, "xiangqi/wxf")
 }

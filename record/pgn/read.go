@@ -179,7 +179,10 @@ func describe(r *record.Record, tags map[string]value) {
 	if round := get("round"); round != "" {
 		r.Event = strings.TrimSpace(r.Event + " (round " + round + ")")
 	}
-	r.Start, _, _ = format.ParseDate(tags["date"].text+" "+tags["time"].text, time.UTC)
+	var ok bool
+	if r.Start, _, ok = format.ParseDate(tags["utcdate"].text+" "+tags["utctime"].text, time.UTC); !ok {
+		r.Start, _, _ = format.ParseDate(tags["date"].text+" "+tags["time"].text, time.UTC)
+	}
 	for seat, ids := range [2][2]string{{"red", "white"}, {"black", "black"}} {
 		name := get(ids[0])
 		if name == "" {

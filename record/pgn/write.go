@@ -56,9 +56,14 @@ func writeGame(s *strings.Builder, r *record.Record, moves format.Moves) error {
 	if r.Start.IsZero() {
 		tag("Date", "????.??.??")
 	} else {
+		// The standard's Date and Time are those of the place, whose time zone a record does not
+		// have. So Date is that of UTC, as the servers write it, and there is no Time.
 		date, clock, _ := strings.Cut(format.FormatDate(r.Start, "2006.01.02 15:04:05", time.UTC), " ")
 		tag("Date", date)
-		maybe("Time", clock)
+		if clock != "" {
+			tag("UTCDate", date)
+			tag("UTCTime", clock)
+		}
 	}
 	tag("Round", "?")
 	for seat, colour := range []string{"Red", "Black"} {
