@@ -321,7 +321,7 @@ func (r *running) onInfo(i *uci.Info) {
 		return
 	}
 	info := search.Info{
-		Depth: i.Depth, SelDepth: i.SelDepth, Line: max(i.Line, 1), Nodes: cmp.Or(i.Nodes, r.nodes), NPS: i.NPS, HashFull: i.HashFull,
+		Depth: depthOf(i.Depth), SelDepth: depthOf(i.SelDepth), Line: max(i.Line, 1), Nodes: cmp.Or(i.Nodes, r.nodes), NPS: i.NPS, HashFull: i.HashFull,
 		Time: time.Since(r.asked), PV: legalPrefix(r.query.pos, i.PV),
 	}
 	info.Score, info.WinProb = r.engine.value(i)
@@ -345,6 +345,18 @@ func (r *running) onInfo(i *uci.Info) {
 	if r.report != nil {
 		r.report(info)
 	}
+}
+
+// maxDepth is above every depth that programs search to.
+const maxDepth = 1000
+
+// depthOf returns the depth that a program gives, 0 (unknown) for a number that is none: it would
+// be in the record, and in every mean.
+func depthOf(n int) int {
+	if n < 0 || n > maxDepth {
+		return 0
+	}
+	return n
 }
 
 // legalPrefix parses moves up to the first illegal one.

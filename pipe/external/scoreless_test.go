@@ -1,6 +1,7 @@
 package external
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -37,6 +38,20 @@ func TestMessagesWithoutScore(t *testing.T) {
 		last := tt.said[len(tt.said)-1].PV[0]
 		if len(best.PV) != 1 || game.FormatLine(p, "", best.PV)[0] != last {
 			t.Errorf("%s: moves %v, want %s", tt.name, best.PV, last)
+		}
+	}
+}
+
+// TestDepthsOutOfRange: what can't be a depth is an unknown one.
+func TestDepthsOutOfRange(t *testing.T) {
+	e := openFaulty(t, "fine") // not started
+	p := newGame(t, "xiangqi/wxf")
+	score := uci.Score{Unit: uci.Centipawns, Value: 80}
+	for said, want := range map[int]int{-3: 0, 0: 0, 1: 1, 245: 245, math.MaxInt32: 0} {
+		r := &running{engine: e, query: newQuery(p), asked: time.Now()}
+		r.onInfo(&uci.Info{Depth: said, SelDepth: said, Score: score, PV: []string{"b2e2"}})
+		if got := r.lines[0]; got.Depth != want || got.SelDepth != want || got.Score == 0 {
+			t.Errorf("depth %d: %d, selective %d, want %d; score %d", said, got.Depth, got.SelDepth, want, got.Score)
 		}
 	}
 }
