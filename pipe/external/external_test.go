@@ -86,6 +86,7 @@ func TestFaultyEngines(t *testing.T) {
 		{faultyengine.CloseInput, engine.FaultStart, nil, search.Limits{Depth: 1}},
 		{faultyengine.Unflushed, engine.FaultStart, []string{"no uciok"}, search.Limits{Depth: 1}},
 		{faultyengine.SlowStart, "", nil, search.Limits{Depth: 1}},
+		{faultyengine.NoLineEnd, engine.FaultHang, []string{`no answer within 1s of "stop"`, `last received "bestmove d1e2`, `" without a line end`}, search.Limits{Hard: 50 * time.Millisecond}},
 		{faultyengine.HangGo, engine.FaultHang, []string{`no answer within 1s of "stop"`}, search.Limits{Hard: 50 * time.Millisecond}},
 		{faultyengine.CrashGo, engine.FaultCrash, []string{"exit status 134", `last sent "go depth 1"`, "assertion failed"}, search.Limits{Depth: 1}},
 		{faultyengine.IgnoreStop, engine.FaultHang, []string{`of "stop"`}, search.Limits{}},

@@ -26,6 +26,7 @@ type inbox struct {
 	lines     []string
 	unasked   []string // the latest that nobody has read before listening was turned on again
 	last      string   // read or not
+	unended   bool     // the last line came without its end
 }
 
 func newInbox(tell, flood func(text string)) *inbox {
@@ -77,6 +78,13 @@ func (b *inbox) latest() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last
+}
+
+// endsInLine reports whether the output has ended without the end of its last line.
+func (b *inbox) endsInLine() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unended
 }
 
 func (b *inbox) signal() {
@@ -138,6 +146,9 @@ func (b *inbox) read(r io.Reader) {
 		if err != nil {
 			if len(rest) > 0 {
 				b.put(rest)
+				b.mu.Lock()
+				b.unended = true
+				b.mu.Unlock()
 			}
 			return
 		}

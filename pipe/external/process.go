@@ -206,6 +206,9 @@ func (p *process) fault() *engine.Fault {
 	}
 	if heard := p.inbox.latest(); heard != "" {
 		text += fmt.Sprintf("; last received %q", clip(heard))
+		if p.inbox.endsInLine() {
+			text += " without a line end"
+		}
 	} else {
 		text += "; nothing received"
 	}

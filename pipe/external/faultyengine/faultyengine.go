@@ -33,6 +33,7 @@ const (
 	Flood       = "flood"        // writes endless lines when asked to move
 	EndlessLine = "endless-line" // writes one endless line
 	Unflushed   = "unflushed"    // its output comes only at its end
+	NoLineEnd   = "no-line-end"  // writes its moves without a line end
 	Illegal     = "illegal"      // plays an illegal move
 	Null        = "null"         // plays no move
 	Opponent    = "opponent"     // plays a move for the other side
@@ -70,7 +71,7 @@ const (
 )
 
 // Modes are all modes.
-var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed,
+var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed, NoLineEnd,
 	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
 	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart}
 
@@ -357,6 +358,11 @@ func (e *engine) answer() {
 	best := uci.BestMove{Move: text, Ponder: reply}.String()
 	if e.mode == Repeats {
 		best += "\n" + best
+	}
+	if e.mode == NoLineEnd {
+		fmt.Fprint(e.out, best)
+		e.out.Flush()
+		return
 	}
 	e.say(best)
 }
