@@ -366,8 +366,20 @@ func TestDifference(t *testing.T) {
 	if math.Abs(*d.Value-want) > 1e-9 || *d.High-*d.Low < *now.EloNow.High-*now.EloNow.Low {
 		t.Errorf("%g (%g to %g), want %g", *d.Value, *d.Low, *d.High, want)
 	}
-	if lead := of(elo.Pairs{4: 3}).minus(old); lead.Value != nil || lead.High != nil {
-		t.Errorf("from a score of 100 %%: %+v", lead)
+	none, some, most, all := of(elo.Pairs{40}), of(elo.Pairs{32, 4, 4}), of(elo.Pairs{1, 1, 3, 5, 10}), of(elo.Pairs{4: 20})
+	for name, d := range map[string]Range{"of most games": most.minus(none), "of all": all.minus(none)} {
+		if d.Value != nil || d.High != nil || d.Low == nil || *d.Low < 300 {
+			t.Errorf("wins %s, and of none before: %+v", name, d)
+		}
+	}
+	if d := some.minus(none); d.Value != nil || d.High != nil || d.Low == nil || *d.Low > 0 {
+		t.Errorf("wins of some games, and of none before: %+v", d)
+	}
+	if d := none.minus(all); d.Value != nil || d.Low != nil || d.High == nil || *d.High > -300 {
+		t.Errorf("wins of no games, and of all before: %+v", d)
+	}
+	if d := all.minus(all); d != (Range{}) {
+		t.Errorf("wins of all games, as before: %+v", d)
 	}
 }
 

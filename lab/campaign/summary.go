@@ -159,11 +159,15 @@ func newRange(value, low, high float64) Range {
 }
 
 // minus returns a difference in Elo, with the interval of Zou and Donner (2008) from
-// those of the two, which need not be symmetric.
+// those of the two, which need not be symmetric. Their method needs both differences; from a
+// score of 0 or 100 % the interval ends where those of the two are furthest apart.
 func (m Measure) minus(o Measure) Range {
 	a, b := m.Pairs.Elo().Elo, o.Pairs.Elo().Elo
 	al, ah := m.Pairs.EloInterval()
 	bl, bh := o.Pairs.EloInterval()
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return newRange(a-b, al-bh, ah-bl)
+	}
 	return newRange(a-b, a-b-math.Hypot(a-al, bh-b), a-b+math.Hypot(ah-a, b-bl))
 }
 

@@ -323,18 +323,19 @@ func (w words) strength(x campaign.Strength) strengthRow {
 			}
 			return *v
 		}
-		row.Change = w.T("elo.few")
-		if x.Change.Value != nil {
-			low, high := infinite(x.Change.Low, -1), infinite(x.Change.High, 1)
-			row.Change = w.eloOf(*x.Change.Value, low, high)
-			switch {
-			case low > 0:
-				row.Change = w.T("campaign.change.stronger", "elo", row.Change)
-			case high < 0:
-				row.Change = w.T("campaign.change.weaker", "elo", row.Change)
-			case !math.IsInf(low, 0) || !math.IsInf(high, 0): // else there are too few games
-				row.Change = w.T("campaign.change.open", "elo", row.Change)
-			}
+		low, high := infinite(x.Change.Low, -1), infinite(x.Change.High, 1)
+		value := infinite(x.Change.Value, 1) // one of the scores is 0 or 100 %
+		if math.IsInf(low, -1) {
+			value = infinite(x.Change.Value, -1)
+		}
+		row.Change = w.eloOf(value, low, high)
+		switch {
+		case low > 0:
+			row.Change = w.T("campaign.change.stronger", "elo", row.Change)
+		case high < 0:
+			row.Change = w.T("campaign.change.weaker", "elo", row.Change)
+		case !math.IsInf(low, 0) || !math.IsInf(high, 0): // else there are too few games
+			row.Change = w.T("campaign.change.open", "elo", row.Change)
 		}
 	case x.Before.Games() == 0:
 		row.Change = w.T("campaign.first-games")

@@ -491,6 +491,9 @@ func TestChangeInWords(t *testing.T) {
 		"-199 (below -10): weaker":   {Value: at(-199), High: at(-10)},
 		"+199 (above -10): open":     {Value: at(199), Low: at(-10)},
 		"+1 (-34 to +36): open":      {Value: at(1), Low: at(-34), High: at(36)},
+		"above +595: stronger":       {Low: at(595)},
+		"above -45: open":            {Low: at(-45)},
+		"below -80: weaker":          {High: at(-80)},
 	} {
 		if got := w.strength(campaign.Strength{Versions: true, Change: change}).Change; got != want {
 			t.Errorf("%q, want %q", got, want)
