@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"sparring/engine/adapter"
 	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/lab/trees"
@@ -184,6 +185,10 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, trees *Trees, keep
 		Trees: trees.Inputs, TreesDigest: trees.Digest, Positions: len(all),
 		Before: before, After: at(weights, start).Errors(all, p.Fit),
 		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
+	}
+	means := adapter.ScoreModel{Scale: out.Scale, Outcomes: out.Outcomes}
+	if out.After.Learnt > out.Before.Learnt && means.Validate() != nil { // no engine would read it
+		return nil, fmt.Errorf("the fit has diverged: its error was %.6f before and is %.6f after; try a lower rate, or more games", out.Before.Learnt, out.After.Learnt)
 	}
 	for i, name := range m.Names() {
 		// Weights of 0 need not be named where nothing else is initial.

@@ -204,6 +204,15 @@ func TestOpeningProcedure(t *testing.T) {
 	}
 }
 
+// TestDiverged: a fit whose weights mean nothing is an error, and not a file that no engine reads.
+func TestDiverged(t *testing.T) {
+	p := testPlan()
+	p.Fit.Rate = 1e5
+	if got, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 10)), &tune.Trees{}, "", nil); err == nil || !strings.Contains(err.Error(), "the fit has diverged") {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
 func TestBadGames(t *testing.T) {
 	records := randomGames(t, 2)
 	g := collect(t, append(records, records[0]))
