@@ -223,9 +223,12 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	for _, n := range r.Faults {
 		fmt.Fprintf(out, "lost by   %s: %s, the opponents %d\n", n.Name, count(n.Lost, "game", "games"), n.Theirs)
 	}
-	if r.Judged > 0 {
+	switch {
+	case r.Judged > 0:
 		fmt.Fprintf(out, "moves     %d judged, %.2f %% of winning chance lost a move; the opponents' %.2f %%\n", r.Judged, 100*r.Lost, 100*r.Theirs)
-	} else {
+	case f.analyse != "":
+		fmt.Fprintln(out, "moves     none judged")
+	default:
 		fmt.Fprintln(out, "moves     none judged: the records have no scores; give --analyse nodes=20000")
 	}
 	fmt.Fprintln(out)

@@ -35,6 +35,17 @@ func TestWeakByOwnScores(t *testing.T) {
 	}
 }
 
+// TestNoneJudged: only of records without a search it helps to give one.
+func TestNoneJudged(t *testing.T) {
+	for analyse, want := range map[string]string{"": "none judged: the records have no scores; give --analyse", "nodes=100": "none judged\n"} {
+		var out strings.Builder
+		f := weaknessFlags{player: "x", analyse: analyse}
+		if err := f.print(&out, &weakness.Result{Games: 9}); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("--analyse %q: %v, want %q in\n%s", analyse, err, want, out.String())
+		}
+	}
+}
+
 // TestFaultsInTheTable: how games are lost is told before the table and in it, and a fault
 // is listed among the moves although there is none. Own scores need no warning there.
 func TestFaultsInTheTable(t *testing.T) {
