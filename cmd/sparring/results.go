@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +44,17 @@ func versionsOf(terms *match.Terms) map[string]string {
 	return versions
 }
 
+// sayReplaced says which players are not the versions any more that the match began with. A
+// program that goes on is what it was, but one that was started anew since is not.
+func sayReplaced(errs io.Writer, began map[string]string, terms *match.Terms) {
+	now := versionsOf(terms)
+	for _, spec := range slices.Sorted(maps.Keys(began)) {
+		if now[spec] != began[spec] {
+			fmt.Fprintf(errs, "sparring: the program or the files of %s were replaced while the match ran: if it was started anew since, later games are of the new version\n", spec)
+		}
+	}
+}
+
 // sayTorn says that the last line of a file of games was truncated.
 func sayTorn(errs io.Writer, path string) {
 	fmt.Fprintf(errs, "sparring: %s: the last line was truncated; its game is played again\n", path)
@@ -67,6 +80,8 @@ func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path str
 		sayResumed(errs, path, len(file.Games()))
 		plan.File = file
 	}
+	began := versionsOf(&plan.Terms)
+	defer func() { sayReplaced(errs, began, &plan.Terms) }()
 	progress := newProgress(errs, plan)
 	plan.Watch = progress.game
 	defer progress.end()
