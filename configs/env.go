@@ -123,7 +123,7 @@ func Unknown(settings ...any) ([]string, error) {
 	for _, name := range NATSPasswords {
 		names = append(names, Prefix+"_"+name)
 	}
-	names = append(names, Prefix+"_SERVER_NAME", Prefix+"_ROUTE_PASSWORD") // of cluster/nats.conf
+	names = append(names, Prefix+"_SERVER_NAME", Prefix+"_ROUTE_PASSWORD", Prefix+"_ROUTES") // of cluster/nats.conf
 	var unknown []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")

@@ -87,10 +87,10 @@ func (c *cluster) start(i int) {
 		}
 	}
 	p := c.h.start(c.names[i], "nats-server", "-c", conf, "-a", "127.0.0.1", "-p", fmt.Sprint(c.port[i]), "-m", "-1",
-		"-cluster", fmt.Sprintf("nats://route:%s@127.0.0.1:%d", password("route"), c.routes[i]), "-routes", strings.Join(routes, ","), "-no_advertise",
+		"-cluster", fmt.Sprintf("nats://route:%s@127.0.0.1:%d", password("route"), c.routes[i]), "-no_advertise",
 		"-cluster_advertise", "127.0.0.1:1") // else the servers tell each other of a way around the proxies
 	p.cmd.Dir = dir
-	p.with("SPARRING_SERVER_NAME="+c.names[i], "SPARRING_ROUTE_PASSWORD="+password("route"))
+	p.with("SPARRING_SERVER_NAME="+c.names[i], "SPARRING_ROUTE_PASSWORD="+password("route"), "SPARRING_ROUTES=["+strings.Join(routes, ", ")+"]")
 	for _, user := range []string{"platform", "bots", "guest", "watch"} {
 		p.with("SPARRING_" + strings.ToUpper(user) + "_PASSWORD=" + password(user))
 	}
