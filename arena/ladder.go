@@ -214,15 +214,24 @@ func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 	if !rated {
 		return
 	}
-	for ctx.Err() == nil {
+	for first := true; ctx.Err() == nil; first = false {
 		err := l.rate(ctx, seq, rec, score)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		l.log.Warn().Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
+		level := zerolog.WarnLevel
+		if first && errors.Is(err, errOvertaken) { // usual where several arenas rate
+			level = zerolog.DebugLevel
+		}
+		l.log.WithLevel(level).Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
 		sleep(ctx, time.Second)
 	}
 }
+
+// errOvertaken is returned by put when another arena has changed the standing, and the entry
+// that was read then does not include the record: the server of a cluster that answers may
+// lag behind the one that stored it. A later try reads the new one.
+var errOvertaken = errors.New("changed meanwhile")
 
 // firstScore returns the score of the first seat; ok is false if the game does
 // not count.
@@ -326,9 +335,10 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 		kve, getErr := l.kv.Get(try, key)
 		if errors.Is(getErr, jetstream.ErrKeyNotFound) { // its marker was gone before forgetErased saw it
 			l.forget(key)
+			getErr = errOvertaken
 		}
 		if getErr != nil {
-			return errors.Join(err, getErr)
+			return fmt.Errorf("bucket %s, key %s: %w", l.kv.Bucket(), key, getErr)
 		}
 		if e, err = readEntry(kve); err != nil {
 			return err
@@ -341,7 +351,7 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 	defer l.mu.Unlock()
 	l.keep(key, e)
 	if e.Seq < seq { // changed, as by Erase, but not rated
-		return fmt.Errorf("bucket %s, key %s: changed meanwhile", l.kv.Bucket(), key)
+		return fmt.Errorf("bucket %s, key %s: %w", l.kv.Bucket(), key, errOvertaken)
 	}
 	return nil
 }

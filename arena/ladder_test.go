@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -515,6 +516,73 @@ func TestRatedAfterErasure(t *testing.T) {
 }
 
 // Standings are sorted once, whoever asks, and again after a change.
+// lagging is a bucket whose answers come from a server that lags: an entry is read as it was
+// when the bucket was wrapped, as often as it says.
+type lagging struct {
+	jetstream.KeyValue
+	old    map[string]jetstream.KeyValueEntry
+	behind int
+}
+
+func (k *lagging) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	if k.behind == 0 {
+		return k.KeyValue.Get(ctx, key)
+	}
+	k.behind--
+	if e, ok := k.old[key]; ok {
+		return e, nil
+	}
+	return nil, jetstream.ErrKeyNotFound
+}
+
+// An arena that finds the ratings of a game stored by another, and can't read them at once,
+// says nothing, unless that goes on.
+func TestRatedByAnotherArena(t *testing.T) {
+	t.Parallel()
+	for what, games := range map[string]int{"new players": 1, "known players": 2} {
+		for behind, warnings := range []int{0, 0, 1} {
+			t.Run(fmt.Sprint(what, ", behind ", behind), func(t *testing.T) {
+				t.Parallel()
+				s := openTestStore(t)
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				lines := &logLines{}
+				bucket := &lagging{KeyValue: s.ladder, old: map[string]jetstream.KeyValueEntry{}}
+				other, l := newLadder(s.ladder, nil, zerolog.Nop()), newLadder(bucket, nil, zerolog.New(lines).Level(zerolog.InfoLevel))
+				rec := &record.Record{ID: "g", Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins}
+				rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+				for seq := 1; seq <= games; seq++ {
+					if seq > 1 {
+						l.take(ctx, uint64(seq-1), rec)
+						for _, p := range []protocol.PlayerID{"ann", "bob"} {
+							key := ladderKey("amazons", rec.Clock.Speed(), p)
+							e, err := s.ladder.Get(ctx, key)
+							if err != nil {
+								t.Fatal(err)
+							}
+							bucket.old[key] = e
+						}
+					}
+					other.take(ctx, uint64(seq), rec)
+				}
+				bucket.behind = behind
+				if l.take(ctx, uint64(games), rec); ctx.Err() != nil {
+					t.Fatal("the record is not rated")
+				}
+				for _, p := range []protocol.PlayerID{"ann", "bob"} {
+					got, _ := l.of("amazons", rec.Clock.Speed(), p)
+					if want, _ := other.of("amazons", rec.Clock.Speed(), p); got != want || got.Games != games {
+						t.Errorf("%+v, want %+v", got, want)
+					}
+				}
+				if n := lines.count(map[string]any{"level": "warn"}); n != warnings {
+					t.Errorf("%d warnings, want %d", n, warnings)
+				}
+			})
+		}
+	}
+}
+
 func TestStandingsAreSortedOnce(t *testing.T) {
 	l := newLadder(nil, nil, zerolog.Nop())
 	add := func(gameName string, p protocol.PlayerID, rating float64) {

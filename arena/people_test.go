@@ -105,6 +105,11 @@ func TestPeopleKey(t *testing.T) {
 	if string(a.store.peopleKey) != string(b.store.peopleKey) {
 		t.Error("two arenas have different keys")
 	}
+	// An arena that starts beside another one may ask a server that has not stored the key yet.
+	key, err := openPeopleKey(t.Context(), &lagging{KeyValue: a.People(), behind: 2})
+	if err != nil || string(key) != string(a.store.peopleKey) {
+		t.Errorf("from a server that lags: another key, or %v", err)
+	}
 	if _, err := a.People().Put(t.Context(), keyOfPeople, []byte("short")); err != nil {
 		t.Fatal(err)
 	}

@@ -169,9 +169,17 @@ func openPeopleKey(ctx context.Context, kv jetstream.KeyValue) (key protocol.Peo
 	defer cancel()
 	key = protocol.NewPeopleKey()
 	_, err = kv.Create(ctx, keyOfPeople, key)
-	if errors.Is(err, jetstream.ErrKeyExists) {
-		var e jetstream.KeyValueEntry
-		if e, err = kv.Get(ctx, keyOfPeople); err == nil {
+	for errors.Is(err, jetstream.ErrKeyExists) {
+		e, getErr := kv.Get(ctx, keyOfPeople)
+		switch {
+		case errors.Is(getErr, jetstream.ErrKeyNotFound): // from a server of the cluster that lags
+			sleep(ctx, 50*time.Millisecond)
+			if ctx.Err() != nil {
+				err = getErr
+			}
+		case getErr != nil:
+			err = getErr
+		default:
 			key = e.Value()
 			err = key.Check()
 		}
