@@ -137,6 +137,5 @@ func (r *referee) abort(why string) protocol.Answer {
 	if r.game.Held() {
 		return r.abort(why)
 	}
-	r.log.Warn().Str("why", why).Msg("the operator aborted the game")
 	return protocol.Answer{}
 }

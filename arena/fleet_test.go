@@ -28,7 +28,10 @@ func operatorOf(t *testing.T, srv platform, a *running) *protocol.Operator {
 func TestAbort(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
-	one, two := runArena(t, srv, steady()), runArena(t, srv, steady())
+	lines := &logLines{}
+	one, two := prepareArenaLog(t, srv, steady(), zerolog.New(lines)), prepareArenaLog(t, srv, steady(), zerolog.New(lines))
+	one.start()
+	two.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	bob.set(func(p *player) { p.play = nil })
 	terms := small(t, "60+1")
@@ -77,6 +80,10 @@ func TestAbort(t *testing.T) {
 		}
 		return true
 	})
+	if lines.count(map[string]any{"message": "game ended", "level": "warn", "why": "aborted by the operator: a cheat"}) != 1 ||
+		lines.count(map[string]any{"level": "error"}) != 0 {
+		t.Error("the log does not warn of the abort, or calls it an error")
+	}
 	ends := 0
 	for _, e := range whole(t, one.store, g) {
 		if e.Kind == protocol.EventEnd {

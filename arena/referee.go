@@ -336,11 +336,12 @@ func (r *referee) report(e *protocol.Event) {
 		r.lingerTo = time.Now().Add(r.a.cfg.Linger)
 		r.a.metrics.ended.WithLabelValues(e.Terms.Game, string(o.Reason)).Inc()
 		ev := r.log.Info()
-		if e.Dispute != nil || o.Reason == protocol.ReasonVoid {
+		switch {
+		case e.Dispute != nil:
 			ev = r.log.Error().Str("why", e.Text)
-		}
-		if e.Dispute != nil {
 			r.a.metrics.disputes.WithLabelValues(e.Terms.Game).Inc()
+		case o.Reason == protocol.ReasonVoid: // both players left, or the operator wanted it
+			ev = r.log.Warn().Str("why", e.Text)
 		}
 		ev.Stringer("result", o.Result).Str("reason", string(o.Reason)).Int("ply", len(e.Moves)).Msg("game ended")
 	case protocol.EventMove:
