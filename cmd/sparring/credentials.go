@@ -164,8 +164,12 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 				return err
 			}
 			r.Expires = time.Duration(expires)
-			if err := r.Check(); err != nil {
+			user, err := r.User()
+			if err != nil {
 				return &usageError{err}
+			}
+			if err := checkRenewed("--out", out, user); err != nil {
+				return err
 			}
 			s, err := f.open()
 			if err != nil {
@@ -200,6 +204,19 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 	c.Flags().BoolVar(&r.Renew, "renew", false, "make further credentials for a user who has valid ones")
 	outFlag(c.Flags(), &out, "", "file to write, instead of standard output")
 	return c
+}
+
+// checkRenewed refuses a file that the credentials of a user would replace, unless it is
+// empty or has older ones of that user: a key, or another user's credentials, would be lost.
+func checkRenewed(flag, path, user string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 {
+		return nil
+	}
+	if c, _ := protocol.ReadCreds(path); c.User != user { // expired ones have a user, too
+		return usagef("%s %s: is there already, and has no credentials of %s; want another file", flag, path, user)
+	}
+	return nil
 }
 
 func credentialsList(f *credentialsFlags) *cobra.Command {

@@ -264,6 +264,10 @@ func TestCredentialsCommand(t *testing.T) {
 	if c, err := protocol.ReadCreds(out); err != nil || c.User != "ann" || c.Expires.Before(time.Now().Add(29*24*time.Hour)) || c.Expires.After(time.Now().Add(31*24*time.Hour)) {
 		t.Errorf("credentials %+v, %v", c, err)
 	}
+	s.must("new", "--role", "bot", "--player", "ann", "--renew", "--out", out) // the same user's
+	if c, err := protocol.ReadCreds(out); err != nil || !c.Expires.IsZero() {
+		t.Errorf("renewed credentials %+v, %v", c, err)
+	}
 	s.must("revoke", "club-tv", "--nats", "nats://127.0.0.1:1")
 	list := s.must("list")
 	for _, want := range []string{
@@ -287,6 +291,8 @@ func TestCredentialsCommand(t *testing.T) {
 		{[]string{"new", "--role", "bot", "--player", "*"}, exitUsage, `player "*"`},
 		{[]string{"new", "--role", "human", "--player", "ann"}, exitFailed, "--renew makes further ones"},
 		{[]string{"new", "--role", "bot", "--player", "bob", "--expires", "soon"}, exitUsage, "30d"},
+		{[]string{"new", "--role", "bot", "--player", "bob", "--out", out}, exitUsage, "has no credentials of bob"},
+		{[]string{"new", "--role", "bot", "--player", "bob", "--out", filepath.Join(s.dir, "keys", "operator.nk")}, exitUsage, "has no credentials of bob"},
 		{[]string{"revoke"}, exitUsage, "want one name"},
 		{[]string{"revoke", "nobody"}, exitFailed, "no credentials of that name"},
 		{[]string{"--dir", filepath.Join(s.dir, "other"), "init", "--host", "tls://nats.example.org"}, exitUsage, "--host: host"},

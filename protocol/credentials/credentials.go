@@ -273,22 +273,24 @@ const maxToken = 3500
 // Issue makes credentials: the content of a .creds file, which is a secret and is not
 // kept here.
 func (s *Store) Issue(r Request) (creds []byte, err error) {
-	if err := r.Check(); err != nil {
+	if _, err := r.User(); err != nil {
 		return nil, err
 	}
 	return s.issue(r)
 }
 
-// Check returns what is wrong with a request, whatever the credentials that there are.
-func (r Request) Check() error {
+// User returns the name of the user, or what is wrong with the request, whatever the
+// credentials that there are.
+func (r Request) User() (name string, err error) {
 	if !slices.Contains(Roles(), r.Role) {
-		return fmt.Errorf("no role %.20q: want one of %s", r.Role, strings.Trim(fmt.Sprint(Roles()), "[]"))
+		return "", fmt.Errorf("no role %.20q: want one of %s", r.Role, strings.Trim(fmt.Sprint(Roles()), "[]"))
 	}
 	if r.Expires < 0 || r.Expires > 0 && r.Expires < time.Second {
-		return fmt.Errorf("expires after %v: want a second or more", r.Expires)
+		return "", fmt.Errorf("expires after %v: want a second or more", r.Expires)
 	}
 	r.Players = slices.Clone(r.Players) // which complete may fill in
-	return specOf(r.Role).complete(&r)
+	err = specOf(r.Role).complete(&r)
+	return r.Name, err
 }
 
 func (s *Store) issue(r Request) (creds []byte, err error) {
