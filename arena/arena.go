@@ -237,9 +237,8 @@ func (a *Arena) pauseAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	var all sync.WaitGroup
-	running := a.refereed()
-	a.log.Info().Int("games", len(running)).Msg("arena stops: its games continue on another arena, or when one is started")
-	for _, r := range running {
+	a.log.Info().Int("games", a.gamesHere()).Msg("arena stops: its games continue on another arena, or when one is started")
+	for _, r := range a.refereed() {
 		all.Go(func() {
 			r.send(pause{ctx})
 			<-r.done

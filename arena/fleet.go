@@ -25,13 +25,20 @@ func (a *Arena) report() protocol.Report {
 		SeatChanges: total["seat_changes_total"], Takeovers: total["takeovers_total"], Dropped: a.server.Dropped(), Unkept: a.unkept.Load(),
 		Faults: total["disputes_total"] + total["logs_corrupt_total"],
 	}
-	for _, referee := range a.refereed() { // some still answer after the end of their games
-		if e, ok := a.index.last(referee.id); ok && e.Status != protocol.Finished {
-			r.Refereed++
-		}
-	}
+	r.Refereed = a.gamesHere()
 	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), time.Now())
 	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}
+}
+
+// gamesHere is how many games this process referees. Some referees still answer after the
+// end of their games, which don't count.
+func (a *Arena) gamesHere() (n int) {
+	for _, r := range a.refereed() {
+		if e, ok := a.index.last(r.id); ok && e.Status != protocol.Finished {
+			n++
+		}
+	}
+	return n
 }
 
 // knownInstances returns the processes of bots that were heard of lately, also those

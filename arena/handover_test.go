@@ -272,10 +272,14 @@ func TestRestartGoesOnWithClocks(t *testing.T) {
 	dir := t.TempDir()
 	srv := arenatest.StartServer(t, dir, "ann", "bob")
 	lines := &logLines{}
-	a := prepareArenaLog(t, srv, quick(), zerolog.New(lines))
+	cfg := quick()
+	cfg.Linger = time.Hour
+	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
 	a.start()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	slow(ann, 20*time.Millisecond)
+	ended := ann.challenge("bob", small(t, "60+0"), game.First)
+	bob.until(ended, "the end", finished)
 	g := ann.challenge("bob", small(t, "60+0"), game.First)
 	bob.until(g, "some moves", plies(5))
 	ann.set(func(p *player) { p.play = nil })
