@@ -186,7 +186,7 @@ func (e eraser) atPlatform(ctx context.Context, nc *nats.Conn, prefix string) er
 	fmt.Fprintf(e.out, "%s, %s and %s of %s on the platform, and the id in %s of others%s\n", count(found.Records, "record", "records"), count(found.Logs, "log", "logs"),
 		count(found.Standings, "standing", "standings"), e.player, count(found.Mentions, "standing", "standings"), what)
 	if found.Running+found.Unrated > 0 {
-		return fmt.Errorf("left: %s that have not ended, %s not rated yet; call this again when arenas have done so", count(found.Running, "game", "games"), count(found.Unrated, "record", "records"))
+		return fmt.Errorf("left: %s, %s not rated yet; call this again when arenas have done so", count(found.Running, "running game", "running games"), count(found.Unrated, "record", "records"))
 	}
 	return nil
 }
