@@ -323,6 +323,9 @@ func TestProfiles(t *testing.T) {
 
 	for _, bad := range []struct{ name, text, want string }{
 		{"not JSON", "{\"players\": [\n{,}]}", "line 2"},
+		{"empty", "\n", "is empty"},
+		{"cut off", `{"players": [{"player": "ann",`, "ends within its JSON object"},
+		{"two objects", "{\"players\": [{\"player\": \"ann\", \"games\": [\"gomoku\"]}]}\n\n{\"players\": []}\n", `line 3: "{\"players\": []}" follows`},
 		{"unknown field", `{"players": [{"player": "ann", "games": ["gomoku"], "slotz": 1}]}`, "slotz"},
 		{"no players", `{}`, "no player"},
 		{"twice", `{"players": [{"player": "ann", "games": ["gomoku"]}, {"player": "ann", "games": ["gomoku"]}]}`, "named twice"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -121,17 +122,27 @@ func (c Config) readProfiles() ([]Profile, error) {
 	return profiles, errors.Join(errs...)
 }
 
-// strict refuses unknown fields, which may be misspelt.
+// strict refuses unknown fields, which may be misspelt, and what follows the value.
 func strict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
+	lineAt := func(offset int64) int { return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n")) }
 	err := d.Decode(v)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		line := 1 + bytes.Count(data[:min(int(syntax.Offset), len(data))], []byte("\n"))
-		return fmt.Errorf("line %d: %w", line, err)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("line %d: %w", lineAt(syntax.Offset), err)
 	}
-	return err
+	switch {
+	case err == io.EOF:
+		return errors.New("is empty, want a JSON object")
+	case err == io.ErrUnexpectedEOF:
+		return errors.New("ends within its JSON object")
+	case err != nil:
+		return err
+	}
+	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
+		return fmt.Errorf("line %d: %.20q follows the JSON object", lineAt(int64(bytes.LastIndex(data, rest))), rest)
+	}
+	return nil
 }
 
 func checkProfiles(profiles []Profile) (errs []error) {
