@@ -58,7 +58,7 @@ them over to other instances at once.`,
 			defer done()
 			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer cancel()
-			defer obeySignals(c.Context().Done(), b, cancel, log)()
+			defer obeySignals(c.Context().Done(), b, cancel, true, log)()
 			return b.Run(ctx)
 		},
 	}
@@ -242,13 +242,15 @@ func areaTable(cfg bot.Config, log zerolog.Logger) (table *areas.Table, done fun
 	})
 }
 
-// obeySignals drains the bot at the first signal and ends it at the second, and reads
-// its players again at SIGHUP. Before is closed if a signal came before anything here
+// obeySignals drains the bot at the first signal and ends it at the second; one that rereads
+// reads its players again at SIGHUP. Before is closed if a signal came before anything here
 // listened. The function returned stops this.
-func obeySignals(before <-chan struct{}, b *bot.Bot, end context.CancelFunc, log zerolog.Logger) func() {
+func obeySignals(before <-chan struct{}, b *bot.Bot, end context.CancelFunc, rereads bool, log zerolog.Logger) func() {
 	signals, reload := make(chan os.Signal, 2), make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	signal.Notify(reload, syscall.SIGHUP)
+	signal.Notify(signals, ends(rereads)...)
+	if rereads {
+		signal.Notify(reload, syscall.SIGHUP)
+	}
 	select {
 	case <-before:
 		log.Info().Msg("told to end before the start: accepting no games")

@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -61,7 +60,7 @@ func (h *host) obey(first context.Context, hurry func()) (stop func()) {
 		h.windDown()
 	}
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, ends(false)...)
 	quit := make(chan struct{})
 	go func() {
 		for {

@@ -369,7 +369,7 @@ has them already, as has a ladder that "sparring ladder join" has started.`,
 			fmt.Fprintf(c.OutOrStdout(), "the ten levels of %s wait for opponents at %s as user %s; Ctrl-C ends them\n", what, nc.ConnectedUrlRedacted(), as)
 			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 			defer cancel()
-			defer obeySignals(c.Context().Done(), b, cancel, log)()
+			defer obeySignals(c.Context().Done(), b, cancel, false, log)()
 			if l.remote() {
 				return b.Run(ctx)
 			}

@@ -57,15 +57,16 @@ func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
 // run is main with explicit arguments and streams. It returns the exit code.
 func run(args []string, in io.Reader, out, errs io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	root := commands()
 	root.SetArgs(args)
+	command, _, err := root.Find(args)
+	ctx, stop := signal.NotifyContext(context.Background(), ends(err == nil && command.Name() == "bot")...)
+	defer stop()
 	root.SetIn(in)
 	o := &output{w: out}
 	root.SetOut(o)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	code, told := errors.AsType[outcome](err)
 	if err == nil || told {
 		if err = o.failed(); err == nil {
@@ -83,6 +84,16 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// ends returns the signals that end a command. The end of its terminal is one, unless it was
+// started with nohup, or reads its settings again then.
+func ends(rereads bool) []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !rereads && !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // output is the standard output of a command. It remembers the first error of writing: not

@@ -235,7 +235,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	}
 	life, end := context.WithCancel(ctx)
 	defer end()
-	defer obeySignals(t.interrupted, b, end, log)()
+	defer obeySignals(t.interrupted, b, end, false, log)()
 	over := make(chan struct{})
 	var reporting sync.WaitGroup
 	reporting.Go(func() {
