@@ -172,6 +172,7 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		return usagef("%w (see %s --help)", plainFlagError(err), c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		up,
 		arenaCommand(),
@@ -200,6 +201,22 @@ queue on NATS and play them with an alpha-beta engine. The default command is
 		versionCommand(),
 	)
 	return root
+}
+
+// helpCommand is cobra's, but refuses what is no command instead of describing another one.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Describe a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			of, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("unknown command %q (see sparring --help)", strings.Join(args, " "))
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
 }
 
 // plainFlagError says what a flag wants instead of what Go's parser found.
