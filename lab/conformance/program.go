@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ type Program struct {
 	command string
 	env     []string
 	out     io.Writer
+	ending  ending
 
 	mu      sync.Mutex
 	cmd     *exec.Cmd
@@ -37,7 +39,8 @@ func (p *Program) Start() error {
 	defer p.mu.Unlock()
 	cmd := exec.Command("/bin/sh", "-c", "exec "+p.command)
 	cmd.Env = append(os.Environ(), p.env...)
-	cmd.Stdout, cmd.Stderr = p.out, p.out
+	out := io.MultiWriter(p.out, &p.ending)
+	cmd.Stdout, cmd.Stderr = out, out
 	ownGroup(cmd)
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
@@ -110,10 +113,38 @@ func (p *Program) Running(ctx context.Context) (context.Context, context.CancelF
 	return ctx, cancel
 }
 
-// withExit adds to an error how the program ended, if it did.
+// ending keeps the end of what a program writes. It is safe for concurrent use.
+type ending struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// endingBytes is how much it keeps.
+const endingBytes = 256
+
+func (e *ending) Write(data []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.data = append(e.data, data...)
+	e.data = append(e.data[:0], e.data[max(0, len(e.data)-endingBytes):]...)
+	return len(data), nil
+}
+
+// line returns the last line that is not empty, or its end.
+func (e *ending) line() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	text := strings.TrimSpace(string(e.data))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// withExit adds to an error how the program ended, if it did, and its last line.
 func (p *Program) withExit(err error) error {
 	if p != nil {
 		if gone, why := p.Exited(); gone {
+			if last := p.ending.line(); last != "" {
+				return fmt.Errorf("%w: its process has ended (%v), after %q", err, why, last)
+			}
 			return fmt.Errorf("%w: its process has ended (%v)", err, why)
 		}
 	}
