@@ -34,7 +34,7 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	if n := a.unkept.Load(); n > 0 || a.leases.short() {
-		http.Error(w, fmt.Sprintf("the store has no room; %d games go on in this process alone: %s, and leave this process running", n, makeRoom),
+		http.Error(w, fmt.Sprintf("the store has no room; games that go on in this process alone: %d; %s, and leave this process running", n, makeRoom),
 			http.StatusServiceUnavailable)
 		return
 	}

@@ -121,7 +121,7 @@ func withoutSpace(t *testing.T, srv platform, full func(a *running), room func(a
 	if n := lines.count(said); n != 1 {
 		t.Errorf("logged %d times, want once", n)
 	}
-	if code, text := health(a); code != http.StatusServiceUnavailable || !strings.Contains(text, "1 games go on in this process alone") {
+	if code, text := health(a); code != http.StatusServiceUnavailable || !strings.Contains(text, "games that go on in this process alone: 1; make room") {
 		t.Errorf("/healthz says %d %q", code, text)
 	}
 	room(a)
