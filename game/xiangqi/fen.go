@@ -102,7 +102,7 @@ func parseFEN(text string) (b *Board, moveNumber int, err error) {
 func (b *Board) readPieces(text string) error {
 	rows := strings.Split(text, "/")
 	if len(rows) != Ranks {
-		return badFEN("%d rows, want %d", len(rows), Ranks)
+		return badFEN("rows: %d, want %d", len(rows), Ranks)
 	}
 	for i, row := range rows {
 		rank, file := Ranks-1-i, 0

@@ -17,7 +17,7 @@ func TestFENErrors(t *testing.T) {
 	}{
 		{"empty", " ", game.ErrSyntax, "0 fields"},
 		{"too long", strings.Repeat("9/", 200), game.ErrSyntax, "too many"},
-		{"nine rows", "3k5/9/9/9/9/9/9/9/4K4 w", game.ErrSyntax, "9 rows"},
+		{"nine rows", "3k5/9/9/9/9/9/9/9/4K4 w", game.ErrSyntax, "rows: 9, want 10"},
 		{"short row", "3k5/9/9/8/9/9/9/9/9/4K4 w", game.ErrSyntax, "row 4"},
 		{"long row", "3k5/9/9/9/9/91/9/9/9/4K4 w", game.ErrSyntax, "row 6"},
 		{"long row of pieces", "3k5/9/9/9/9/pppppppppp/9/9/9/4K4 w", game.ErrSyntax, "row 6"},
