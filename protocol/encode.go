@@ -22,6 +22,8 @@ func (m *Event) Encode() []byte {
 	o.seatIf("seat", m.Seat)
 	o.textIf("request", m.Request)
 	o.earlierIf(m.Earlier)
+	o.seatsIf("draw_offered", m.DrawOffered)
+	o.seatsIf("takeback_asked", m.TakebackAsked)
 	o.timeIf("running_since", m.RunningSince)
 	o.intIf("turn_ms", m.TurnMS)
 	o.snapshot(&m.Snapshot)
@@ -214,6 +216,17 @@ func (o *object) seatIf(name string, seat *game.Seat) {
 	if seat != nil {
 		o.text(name, seat.String())
 	}
+}
+
+func (o *object) seatsIf(name string, seats []game.Seat) {
+	if len(seats) == 0 {
+		return
+	}
+	o.name(name)
+	for i, seat := range seats {
+		o.b = appendText(append(o.b, "[,"[min(i, 1)]), seat.String())
+	}
+	o.b = append(o.b, ']')
 }
 
 // appendText appends a string as encoding/json writes it. Few have characters that need

@@ -146,6 +146,11 @@ type Event struct {
 	// they name the ply after this entry, or a later one that was taken back. A new referee
 	// recognizes repetitions of them, too.
 	Earlier []EarlierRequest `json:"earlier,omitempty"`
+	// DrawOffered are the seats that have offered a draw since the last move, and
+	// TakebackAsked those that have asked for a takeback. Each may do so once per move, also
+	// under another referee.
+	DrawOffered   []game.Seat `json:"draw_offered,omitempty"`
+	TakebackAsked []game.Seat `json:"takeback_asked,omitempty"`
 	// RunningSince is when the running clock of the snapshot started or was
 	// last updated.
 	RunningSince time.Time `json:"running_since,omitzero"`

@@ -225,7 +225,7 @@ func (g *Game) draw(seat game.Seat, req protocol.ActRequest, now time.Time) (*pr
 		return nil, *g.refuse(now, protocol.NotOffered, "no draw is offered")
 	case req.Step == protocol.StepOffer && open != nil && !theirs:
 		return nil, *g.refuse(now, protocol.NotOffered, "your offer is already open")
-	case req.Step == protocol.StepOffer && !theirs && g.drawPly[seat] == len(g.snap.Moves)+1:
+	case req.Step == protocol.StepOffer && !theirs && g.drawPly.done(seat, len(g.snap.Moves)):
 		return nil, *g.refuse(now, protocol.RateLimited, "only one draw offer per move")
 	case req.Step == protocol.StepDecline:
 		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own
@@ -234,7 +234,7 @@ func (g *Game) draw(seat game.Seat, req protocol.ActRequest, now time.Time) (*pr
 		return g.end(game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, &seat, req.ID, now, "", nil)
 	default:
 		g.snap.DrawBy = &seat
-		g.drawPly[seat] = len(g.snap.Moves) + 1
+		g.drawPly.note(seat, len(g.snap.Moves))
 	}
 	g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
@@ -254,11 +254,11 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, now time.Time) 
 		return nil, *g.refuse(now, protocol.NotOffered, "a takeback is already asked for")
 	case req.Step == protocol.StepOffer && g.plies(seat) == 0:
 		return nil, *g.refuse(now, protocol.Illegal, "there is no move to take back")
-	case req.Step == protocol.StepOffer && g.backPly[seat] == len(g.snap.Moves)+1:
+	case req.Step == protocol.StepOffer && g.backPly.done(seat, len(g.snap.Moves)):
 		return nil, *g.refuse(now, protocol.RateLimited, "only one takeback request per move")
 	case req.Step == protocol.StepOffer:
 		g.snap.TakebackBy = &seat
-		g.backPly[seat] = len(g.snap.Moves) + 1
+		g.backPly.note(seat, len(g.snap.Moves))
 	case req.Step == protocol.StepDecline:
 		g.snap.TakebackBy = nil
 	default:
@@ -271,7 +271,7 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, now time.Time) 
 		}
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
-		g.drawPly, g.backPly = [2]int{}, [2]int{}
+		g.drawPly, g.backPly = oncePerMove{}, oncePerMove{}
 		g.accept(seat, req.ID, req.Ply, protocol.ActAnswer{})
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}

@@ -191,6 +191,43 @@ func TestRepeatedToAnotherReferee(t *testing.T) {
 	})
 }
 
+// Who has offered a draw or asked for a takeback may not do so again before the next move,
+// whichever referee rules on it.
+func TestOneOfferPerMoveWithAnotherReferee(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", false), DefaultPolicy())
+		restore := func() {
+			m, e, err := Restore(tb.log[len(tb.log)-1], uint64(len(tb.log)), tb.policy, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tb.Game = m
+			tb.store(e)
+			tb.Heard(game.First, time.Now())
+			tb.Heard(game.Second, time.Now())
+		}
+		tb.play()
+		tb.play()
+		for _, a := range []protocol.Action{protocol.ActDraw, protocol.ActTakeback} {
+			tb.code(tb.act(game.First, a, protocol.StepOffer), protocol.Accepted)
+			tb.code(tb.act(game.Second, a, protocol.StepDecline), protocol.Accepted)
+			for range 2 { // the second time from an entry that no request caused
+				restore()
+				if code := tb.act(game.First, a, protocol.StepOffer); code != protocol.RateLimited {
+					t.Fatalf("another %s offer at the same move: %s", a, code)
+				}
+			}
+			tb.code(tb.act(game.Second, a, protocol.StepOffer), protocol.Accepted)
+			tb.code(tb.act(game.First, a, protocol.StepDecline), protocol.Accepted)
+		}
+		tb.play()
+		restore()
+		for _, a := range []protocol.Action{protocol.ActDraw, protocol.ActTakeback} {
+			tb.code(tb.act(game.First, a, protocol.StepOffer), protocol.Accepted)
+		}
+	})
+}
+
 func TestSeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "600", true), DefaultPolicy())

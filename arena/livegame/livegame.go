@@ -32,8 +32,8 @@ type Game struct {
 	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
 	left      [2]time.Time        // when it lost its instance, whatever kept its player from taking it back since
 	refills   [2]*rate.Limiter    // how often a seat may be taken, see Fillable
-	drawPly   [2]int              // 1 + the ply of the seat's last draw offer
-	backPly   [2]int              // 1 + the ply of the seat's last takeback request
+	drawPly   oncePerMove         // of draw offers
+	backPly   oncePerMove         // of takeback requests
 	receipt   *protocol.Receipt   // of the last move
 	recent    [2]requests         // by seat: answers to requests that took effect
 	chats     [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
@@ -161,6 +161,8 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 		}
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
+	g.drawPly.restore(last.DrawOffered, len(last.Moves))
+	g.backPly.restore(last.TakebackAsked, len(last.Moves))
 	for _, r := range last.Earlier {
 		g.recent[r.Seat].keep(r.ID, r.Ply, protocol.ActAnswer{})
 	}
@@ -193,7 +195,9 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	}
 	e := &protocol.Event{
 		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
-		Seat: by, Request: request, Earlier: g.earlier(request), Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
+		Seat: by, Request: request, Earlier: g.earlier(request),
+		DrawOffered: g.drawPly.seats(len(g.snap.Moves)), TakebackAsked: g.backPly.seats(len(g.snap.Moves)),
+		Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
 	}
 	g.pending, g.entry = commit, e
 	// The clock of this turn starts only once the entry is stored.
@@ -382,4 +386,29 @@ func (g *Game) earlier(request string) (all []protocol.EarlierRequest) {
 		}
 	}
 	return all
+}
+
+// oncePerMove has by seat 1 + the ply at which it last did what it may do once per move;
+// 0 if it has not.
+type oncePerMove [2]int
+
+func (o *oncePerMove) note(seat game.Seat, ply int) { o[seat] = ply + 1 }
+
+func (o *oncePerMove) done(seat game.Seat, ply int) bool { return o[seat] == ply+1 }
+
+// seats returns who has done it at a ply.
+func (o *oncePerMove) seats(ply int) (all []game.Seat) {
+	for _, seat := range []game.Seat{game.First, game.Second} {
+		if o.done(seat, ply) {
+			all = append(all, seat)
+		}
+	}
+	return all
+}
+
+// restore notes what seats returned.
+func (o *oncePerMove) restore(seats []game.Seat, ply int) {
+	for _, seat := range seats {
+		o.note(seat, ply)
+	}
 }
