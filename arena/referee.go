@@ -272,7 +272,7 @@ func (r *referee) store(event *protocol.Event) error {
 
 // resumeLog continues the log with a snapshot once there is room.
 func (r *referee) resumeLog() {
-	text := fmt.Sprintf("%d entries could not be stored", len(r.unlogged))
+	text := fmt.Sprintf("entries that could not be stored: %d", len(r.unlogged))
 	began := time.Now()
 	event := r.game.CatchUp(text, began)
 	err := r.j.append(r.ctx, event, 0)
