@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -90,6 +91,62 @@ func TestOffersAndChat(t *testing.T) {
 	if _, err := ann.Resign(ctx, g, 1, 2); !errors.Is(err, &protocol.Error{Code: protocol.Over}) {
 		t.Errorf("resigning after the end: %v, want over", err)
 	}
+}
+
+// Every request in a game that has ended is answered: by its referee, and by any arena as
+// soon as that is gone.
+func TestAnsweredAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Name, cfg.Linger = "first", 300*time.Millisecond
+	first := runArena(t, srv, cfg)
+	ended := func() (*player, protocol.GameID) {
+		t.Helper()
+		ann, bob, g := still(t, srv, small(t, "60+1"))
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if _, err := bob.Resign(ctx, g, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		ann.until(g, "the end", finished)
+		recordOfGame(t, first.store, g)
+		ann.leaveTable()
+		return bob, g
+	}
+	over := func(bob *player, g protocol.GameID) {
+		within, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		var ans protocol.ActAnswer
+		msg, err := bob.nc.RequestWithContext(within, first.Subjects().Act("bob", g, protocol.ActResign), []byte(`{"v":1,"id":"late","instance":"b1","epoch":1}`))
+		if err == nil {
+			err = json.Unmarshal(msg.Data, &ans)
+		}
+		if err != nil || ans.Code != protocol.Over {
+			t.Errorf("a resignation after the end: %s, %v; want %s", ans.Code, err, protocol.Over)
+		}
+	}
+	bob, g := ended()
+	var sent sync.WaitGroup
+	gametest.Eventually(t, "the game to be forgotten", func() bool {
+		sent.Go(func() { over(bob, g) })
+		_, known := first.index.last(g)
+		return !known
+	})
+	sent.Wait()
+	bob.leaveTable()
+	first.stop()
+
+	cfg.Linger = time.Hour
+	first = runArena(t, srv, cfg)
+	bob, g = ended()
+	cfg.Name = "second"
+	second := runArena(t, srv, cfg)
+	if refereed, seated := second.served(g, "bob"); !refereed || !seated {
+		t.Errorf("while its referee answers elsewhere: refereed %t, seated %t", refereed, seated)
+	}
+	first.stop()
+	over(bob, g)
 }
 
 // A request that is repeated, by its id or as the same move, takes effect once and

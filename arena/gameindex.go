@@ -260,16 +260,17 @@ func (x *gameIndex) last(g protocol.GameID) (e protocol.Event, ok bool) {
 	return e, ok
 }
 
-// seated reports whether a game is remembered that has, or had, a referee, and whether a
-// player has a seat in it. It is called for every action of every player.
-func (x *gameIndex) seated(g protocol.GameID, player protocol.PlayerID) (known, seated bool) {
+// seated reports whether a game is remembered that has, or had, a referee, whether a
+// player has a seat in it, and whether its log is final. It is called for every action of
+// every player.
+func (x *gameIndex) seated(g protocol.GameID, player protocol.PlayerID) (known, seated, final bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	p := x.games[g]
 	if p == nil || p.last.Kind == "" || neverBegan(p.last) {
-		return false, false
+		return false, false, false
 	}
-	return true, p.last.Holders[0].Player == player || p.last.Holders[1].Player == player
+	return true, p.last.Holders[0].Player == player || p.last.Holders[1].Player == player, isFinal(p.last)
 }
 
 // entry is last with the entry's sequence in the stream.

@@ -177,6 +177,14 @@ func (o *owners) free(g string) bool {
 	return o.leases.gone(by.arena)
 }
 
+// elsewhere reports whether another arena that is alive has the game.
+func (o *owners) elsewhere(g string) bool {
+	o.mu.Lock()
+	by, known := o.known[g]
+	o.mu.Unlock()
+	return known && by.arena != o.leases.own && !o.leases.gone(by.arena)
+}
+
 // confirmAtOnce is how many games are confirmed at the same time.
 const confirmAtOnce = 32
 

@@ -47,13 +47,17 @@ func (a *Arena) served(g protocol.GameID, p protocol.PlayerID) (refereed, seated
 	if g == "" {
 		return false, false
 	}
-	if known, seated := a.index.seated(g, p); known {
+	known, seated, final := a.index.seated(g, p)
+	if known && !(seated && final) {
 		return true, seated
 	}
 	a.mu.Lock()
 	r := a.referees[g]
 	a.mu.Unlock()
-	return r != nil, r != nil && slices.Contains(r.players[:], p)
+	if r != nil {
+		return true, slices.Contains(r.players[:], p)
+	}
+	return known && a.owners.elsewhere(string(g)), seated
 }
 
 // orphan returns the answer to an action in a game that this arena does not

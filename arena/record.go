@@ -24,13 +24,13 @@ import (
 const maxStorePause = 15 * time.Second
 
 // storeRecord stores the record of the ended game and notes that in its log; the
-// referee then answers late requests for a while and stops. If an arena
+// referee then answers late requests for a while and retires. If an arena
 // dies in between, the log still ends with the game's end, and another arena
 // stores the record.
 func (r *referee) storeRecord(now time.Time) {
 	switch {
 	case r.recorded && now.After(r.lingerTo):
-		r.stop(errRecorded)
+		r.retire()
 		return
 	case r.recorded || now.Before(r.storeAt):
 		return
@@ -53,9 +53,19 @@ func (r *referee) storeRecord(now time.Time) {
 	r.game.Commit(r.j.last, now)
 	r.recorded = true
 	r.a.metrics.recorded.Inc()
+}
+
+// retire ends the referee of a recorded game. It answers what has come up to the moment
+// from which all arenas answer without it, see Arena.served.
+func (r *referee) retire() {
+	r.unlist()
 	ctx, cancel := context.WithTimeout(r.ctx, storeWait)
 	defer cancel()
 	r.a.owners.release(ctx, string(r.id))
+	for q, ok := r.waiting(); ok; q, ok = r.waiting() {
+		r.serve(q)
+	}
+	r.stop(errRecorded)
 }
 
 // record stores the record of an ended game, once. Missing are events that are

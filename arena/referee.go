@@ -173,11 +173,7 @@ func (r *referee) repeatStates() {
 // leave cleans up at the end of the goroutine.
 func (r *referee) leave() {
 	why := context.Cause(r.ctx)
-	r.a.mu.Lock()
-	if r.a.referees[r.id] == r {
-		delete(r.a.referees, r.id)
-	}
-	r.a.mu.Unlock()
+	r.unlist()
 	r.a.metrics.running.Dec()
 	if errors.Is(why, errLost) {
 		r.a.metrics.lost.Inc()
@@ -189,6 +185,15 @@ func (r *referee) leave() {
 	}
 	r.log.Debug().AnErr("why", why).Msg("referee stops")
 	close(r.done)
+}
+
+// unlist removes the referee from those of the arena.
+func (r *referee) unlist() {
+	r.a.mu.Lock()
+	defer r.a.mu.Unlock()
+	if r.a.referees[r.id] == r {
+		delete(r.a.referees, r.id)
+	}
 }
 
 // apply stores an event, commits it, and tells the players. Without an event
