@@ -42,7 +42,12 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if !a.presence.await(within, from.Player, m.Instance) {
 		return refuse(protocol.UnknownPeer, "say hello first")
 	}
-	if m.Opponent == from.Player || m.Pool == protocol.OwnPool(from.Player) {
+	// Who says in its hello that it has joined another player's own pool must not get that
+	// player's matches.
+	if player, own := m.Pool.Owner(); own {
+		m.Opponent, m.Pool = player, ""
+	}
+	if m.Opponent == from.Player {
 		return refuse(protocol.Malformed, "opponent: want another player")
 	}
 	if m.Pool.Ladder() {

@@ -84,12 +84,8 @@ func (l *ladder) anchored(p protocol.PlayerID) bool { _, ok := l.anchors[p]; ret
 // choosesAnchor reports whether a challenge names an anchor. Its rating never falls, so
 // that somebody who may choose it, the clock and the seat could win points for ever.
 func (l *ladder) choosesAnchor(m protocol.ChallengeRequest) bool {
-	for p := range l.anchors {
-		if m.Opponent == p || m.Pool == protocol.OwnPool(p) {
-			return true
-		}
-	}
-	return false
+	_, anchor := l.anchors[m.Opponent]
+	return anchor
 }
 
 // start returns the rating of a player without games.

@@ -69,6 +69,30 @@ func TestStrangerAcceptsForAnother(t *testing.T) {
 	})
 }
 
+// Who claims to have joined another player's own pool does not get that player's matches.
+func TestStrangerInAnothersPool(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob", "eve")
+	runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	rated := true
+	join(t, srv, "bob", "b1", func(p *player) { p.takes = &protocol.Takes{Rated: &rated} })
+	eve := join(t, srv, "eve", "e1", func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			t.Error("eve was offered a match for bob")
+			return protocol.OfferAnswer{Answer: protocol.Busy}
+		}
+	})
+	eve.set(func(p *player) { p.pools = append(p.pools, protocol.OwnPool("bob")) })
+	eve.hello(t.Context())
+	if _, err := ann.Challenge(t.Context(), protocol.ChallengeRequest{Terms: small(t, "60"), Pool: protocol.OwnPool("bob")}); err != nil {
+		t.Fatal(err)
+	}
+	if n := ann.notice(protocol.NoticeDeclined); n.From != "bob" || n.Reason != protocol.DeclineRated {
+		t.Errorf("declined by %q for %q, want bob for %q", n.From, n.Reason, protocol.DeclineRated)
+	}
+}
+
 // Who answers every offer wrongly does not fill the log with it.
 func TestWrongAnswersAreLoggedOnce(t *testing.T) {
 	t.Parallel()

@@ -66,6 +66,12 @@ func (p Pool) Check() error {
 // OwnPool returns the pool in which only instances of the player listen.
 func OwnPool(p PlayerID) Pool { return Pool("player." + string(p)) }
 
+// Owner returns the player whose own pool it is; ok is false if it is another one.
+func (p Pool) Owner() (player PlayerID, ok bool) {
+	name, ok := strings.CutPrefix(string(p), string(OwnPool("")))
+	return PlayerID(name), ok && isID(name)
+}
+
 // LadderPool is the pool that a person's hello names to be paired on the ladder.
 // Pairings wait in the pools of [LadderPoolOf]. Players can't challenge in any of these.
 const LadderPool = "ladder"
