@@ -180,8 +180,8 @@ func TestDrawsByAnEnginesScores(t *testing.T) {
 		offered       bool // by the other player
 		want          string
 	}{
-		{"accepts", `"draw_accept": 60`, true, "draw accept"},
-		{"declines", `"draw_accept": 40`, true, "draw decline"},
+		{"accepts", `"draw_accept": 60, "draw_moves": 2`, true, "draw accept"},
+		{"declines", `"draw_accept": 40, "draw_moves": 2`, true, "draw decline"},
 		{"offers", `"draw_within": 10, "draw_moves": 3`, false, "draw offer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,10 +31,11 @@ func TestAnswersDrawOffers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		accept float64 // the engine claims 50 %
+		moves  int     // of which two have been made
 		want   string
-	}{{"accepts", 50, "draw accept"}, {"declines", 49, "draw decline"}, {"never", 0, "draw decline"}} {
+	}{{"accepts", 50, 2, "draw accept"}, {"declines", 49, 2, "draw decline"}, {"early", 50, 20, "draw decline"}, {"never", 0, 2, "draw decline"}} {
 		t.Run(c.name, func(t *testing.T) {
-			p, m, f := playing(t, nil, func(cfg *Config) { cfg.Play.DrawAccept = c.accept })
+			p, m, f := playing(t, nil, func(cfg *Config) { cfg.Play.DrawAccept, cfg.Play.DrawMoves = c.accept, c.moves })
 			f.engine.setPause(10 * time.Millisecond)
 			p.seen("some moves", func() bool { return len(m.Moves) >= 4 })
 			p.offerDraw(m)

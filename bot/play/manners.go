@@ -18,8 +18,7 @@ type manners struct {
 	resigning        bool        // the request is on its way
 	fault            game.Reason // of the engine, for which it resigned; "": none
 	lowRun, evenRun  int         // consecutive own moves with a lost, or an even, evaluation
-	known            bool        // an own move was searched
-	chance           float64     // winning chance by that search, in percent
+	drawRun          int         // consecutive own moves with one at which a draw is accepted
 	offering         bool        // the engine wants to offer a draw with its move
 	draws            answered    // draw offers of the other side
 	takebackRequests answered    // its takeback requests
@@ -33,9 +32,10 @@ func (m *manners) shouldResign(s *Session, r search.Result) bool {
 		return false // such as a move from the book, or the only one
 	}
 	p := s.player.Settings.Manners
-	m.known, m.chance = true, 100*r.WinProb
-	m.lowRun = inARow(m.lowRun, m.chance < p.ResignBelow)
-	m.evenRun = inARow(m.evenRun, m.chance >= 50-p.DrawWithin && m.chance <= 50+p.DrawWithin && p.DrawWithin > 0)
+	chance := 100 * r.WinProb
+	m.lowRun = inARow(m.lowRun, chance < p.ResignBelow)
+	m.evenRun = inARow(m.evenRun, chance >= 50-p.DrawWithin && chance <= 50+p.DrawWithin && p.DrawWithin > 0)
+	m.drawRun = inARow(m.drawRun, chance <= p.DrawAccept && p.DrawAccept > 0)
 	return m.lowRun > 0 && m.lowRun >= p.ResignMoves
 }
 
@@ -86,7 +86,9 @@ func (s *Session) answerOffers() {
 	other := s.st.You.Other()
 	p, m := s.player.Settings.Manners, &s.manners
 	if m.draws.due(s.st.DrawBy != nil && *s.st.DrawBy == other, len(s.st.Moves)) {
-		yes := p.DrawAccept > 0 && m.known && m.chance <= p.DrawAccept
+		// A single move proves little: in an opening nobody stands better, and a weak player
+		// would have a draw of every strong one that it asks early enough.
+		yes := m.drawRun > 0 && m.drawRun >= p.DrawMoves
 		s.answerOffer("draw", s.player.Client.Draw, yes)
 	}
 	if m.takebackRequests.due(s.st.TakebackBy != nil && *s.st.TakebackBy == other, len(s.st.Moves)) {

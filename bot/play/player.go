@@ -67,8 +67,8 @@ type Manners struct {
 	ResignBelow float64       `split_words:"true" default:"0" desc:"resign after RESIGN_MOVES moves with a winning chance below this percentage; 0: never" json:"resign_below"`
 	ResignMoves int           `split_words:"true" default:"5" desc:"own moves in a row for RESIGN_BELOW" json:"resign_moves"`
 	DrawWithin  float64       `split_words:"true" default:"0" desc:"offer a draw after DRAW_MOVES moves with a winning chance within this many percent of 50; 0: never" json:"draw_within"`
-	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row for DRAW_WITHIN" json:"draw_moves"`
-	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw at a winning chance of at most this percentage; 0: never" json:"draw_accept"`
+	DrawMoves   int           `split_words:"true" default:"12" desc:"own moves in a row for DRAW_WITHIN and DRAW_ACCEPT" json:"draw_moves"`
+	DrawAccept  float64       `split_words:"true" default:"50" desc:"accept a draw after DRAW_MOVES moves with a winning chance of at most this percentage; 0: never" json:"draw_accept"`
 	Takebacks   int           `default:"3" desc:"takebacks granted per casual game" json:"takebacks"`
 	Greet       string        `desc:"chat message to a human at the start of a game; empty: none" json:"greet"`
 	Delay       time.Duration `default:"0s" desc:"shortest time for any move, if the clock allows" json:"-"`

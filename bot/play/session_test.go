@@ -103,8 +103,8 @@ func TestScoresWithoutDepth(t *testing.T) {
 	if a := s.analyse(nil, silent); a.WinProb != 0 {
 		t.Errorf("it has said nothing: %+v", a)
 	}
-	s.manners.known = false
-	if s.manners.shouldResign(s, silent); s.manners.known {
+	before := s.manners
+	if s.manners.shouldResign(s, silent); s.manners != before {
 		t.Error("it has said nothing, and is taken to know its chance")
 	}
 }
