@@ -191,6 +191,47 @@ func TestRepeatedToAnotherReferee(t *testing.T) {
 	})
 }
 
+// A request with the id of another one is not taken for its repetition, or its sender would
+// believe that it took effect.
+func TestIDOfAnotherRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", false), DefaultPolicy())
+		header := protocol.Header{ID: "r1"}
+		first := protocol.MoveRequest{Header: header, Instance: "a1", Epoch: 1, Move: tb.legal()}
+		move := func(m protocol.MoveRequest) protocol.Code { return tb.done(tb.Move("ann", m, time.Now(), time.Now())) }
+		act := func(a protocol.Action, step protocol.Step) protocol.Code {
+			req := protocol.ActRequest{Header: header, Instance: "a1", Epoch: 1, Ply: tb.Ply(), Step: step}
+			return tb.done(tb.Act("ann", a, req, time.Now(), time.Now()))
+		}
+		chat := func(text string) protocol.Code {
+			_, ans := tb.Chat("ann", protocol.ChatRequest{Header: header, Instance: "a1", Epoch: 1, Text: text}, time.Now())
+			return tb.done(nil, ans)
+		}
+		tb.code(move(first), protocol.Accepted)
+		tb.code(move(first), protocol.Duplicate)
+		tb.play()
+		next := first
+		next.Ply, next.Move = 2, tb.legal()
+		tb.code(move(next), protocol.Malformed)
+		tb.code(act(protocol.ActResign, ""), protocol.Malformed)
+		tb.code(chat("hello"), protocol.Malformed)
+
+		header.ID = "r2"
+		tb.code(act(protocol.ActDraw, protocol.StepOffer), protocol.Accepted)
+		tb.code(act(protocol.ActDraw, protocol.StepOffer), protocol.Duplicate)
+		tb.code(act(protocol.ActDraw, protocol.StepDecline), protocol.Malformed)
+		tb.code(act(protocol.ActTakeback, protocol.StepOffer), protocol.Malformed)
+
+		header.ID = "r3"
+		tb.code(chat("hello"), protocol.Accepted)
+		tb.code(chat("hello"), protocol.Duplicate)
+		tb.code(chat("bye"), protocol.Malformed)
+		if tb.Over() || tb.snap.DrawBy == nil || tb.Ply() != 2 {
+			t.Errorf("over %t, draw offered by %v, ply %d", tb.Over(), tb.snap.DrawBy, tb.Ply())
+		}
+	})
+}
+
 // Who has offered a draw or asked for a takeback may not do so again before the next move,
 // whichever referee rules on it.
 func TestOneOfferPerMoveWithAnotherReferee(t *testing.T) {

@@ -164,10 +164,10 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	g.drawPly.restore(last.DrawOffered, len(last.Moves))
 	g.backPly.restore(last.TakebackAsked, len(last.Moves))
 	for _, r := range last.Earlier {
-		g.recent[r.Seat].keep(r.ID, r.Ply, protocol.ActAnswer{})
+		g.recent[r.Seat].keep(r.ID, r.Ply, asked{}, protocol.ActAnswer{})
 	}
 	if last.Request != "" && last.Seat != nil {
-		g.recent[*last.Seat].keep(last.Request, len(last.Moves), protocol.ActAnswer{Receipt: last.Receipt})
+		g.recent[*last.Seat].keep(last.Request, len(last.Moves), asked{}, protocol.ActAnswer{Receipt: last.Receipt})
 	}
 	return g, g.event(protocol.EventTakeover, nil, "", now, nil), nil
 }
@@ -343,7 +343,7 @@ func (g *Game) Ply() int { return len(g.snap.Moves) }
 // requests remembers the answers to the last requests of a seat that took effect, by their
 // ids, so that a repetition gets the same answer.
 type requests struct {
-	known map[string]protocol.ActAnswer
+	known map[string]answeredRequest
 	order []named
 }
 
@@ -353,26 +353,40 @@ type named struct {
 	ply int
 }
 
+// answeredRequest is a request that took effect.
+type answeredRequest struct {
+	what asked // zero if only an earlier referee knew
+	ans  protocol.ActAnswer
+}
+
+// asked is what a request asks for. Another one with the same id is no repetition: its
+// sender must not take it for accepted.
+type asked struct {
+	action protocol.Action
+	ply    int
+	text   string // the move, the step, or what is said
+}
+
 const remembered = 32
 
 // noPly is the ply of a request that names none, as a chat message.
 const noPly = -1
 
-func (r *requests) keep(id string, ply int, ans protocol.ActAnswer) {
+func (r *requests) keep(id string, ply int, what asked, ans protocol.ActAnswer) {
 	if r.known == nil {
-		r.known = make(map[string]protocol.ActAnswer)
+		r.known = make(map[string]answeredRequest)
 	}
 	if len(r.order) == remembered {
 		delete(r.known, r.order[0].id)
 		r.order = r.order[1:]
 	}
-	r.known[id] = ans
+	r.known[id] = answeredRequest{what, ans}
 	r.order = append(r.order, named{id, ply})
 }
 
-func (r *requests) find(id string) (protocol.ActAnswer, bool) {
-	ans, ok := r.known[id]
-	return ans, ok
+func (r *requests) find(id string) (answeredRequest, bool) {
+	before, ok := r.known[id]
+	return before, ok
 }
 
 // earlier returns what the next entry, which a request causes, has to say of others: most
