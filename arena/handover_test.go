@@ -240,6 +240,32 @@ func TestAbandoned(t *testing.T) {
 	whole(t, a.store, g)
 }
 
+// A player that was away when its game ended, because nobody took its seat back, is told so
+// when its heartbeats still name the game.
+func TestAbandonedIsToldLater(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Policy.AbandonAfter, cfg.Linger = 200*time.Millisecond, time.Hour
+	runArena(t, srv, cfg)
+	ann, bob, g := still(t, srv, small(t, "60+1"))
+	bob.set(func(p *player) { p.quiet, p.answer = true, decline(protocol.DeclineDraining) })
+	bob.mu.Lock()
+	err := bob.subs[g].Unsubscribe()
+	delete(bob.subs, g)
+	bob.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bob.Leave(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(g, "the end", finished)
+	bob.follow(g)
+	bob.set(func(p *player) { p.quiet = false })
+	bob.until(g, "the end", finished)
+}
+
 func TestTakeoverAfterCrash(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")

@@ -365,6 +365,19 @@ func (p *presence) playing(player protocol.PlayerID, id protocol.InstanceID, g p
 	return slices.Contains(in.games, g), in.greeted
 }
 
+// reported reports whether the last heartbeat of any instance of the player named the game:
+// that of one, too, that has lost its seat while it was away.
+func (p *presence) reported(player protocol.PlayerID, g protocol.GameID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if slices.Contains(in.games, g) {
+			return true
+		}
+	}
+	return false
+}
+
 // present reports whether the instance is alive and is not leaving.
 func (p *presence) present(player protocol.PlayerID, id protocol.InstanceID, now time.Time) bool {
 	p.mu.Lock()

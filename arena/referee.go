@@ -425,8 +425,8 @@ func (r *referee) tick() {
 		return
 	}
 	if r.game.Over() {
-		for seat, h := range r.game.Snapshot(now).Holders {
-			if plays, _ := r.a.presence.playing(h.Player, h.Instance, r.id); plays && now.Sub(r.sentAt[seat]) >= minResend {
+		for seat, p := range r.players {
+			if now.Sub(r.sentAt[seat]) >= minResend && r.a.presence.reported(p, r.id) {
 				r.sendState(game.Seat(seat), now) // the last state was lost, or the end is held back
 			}
 		}
