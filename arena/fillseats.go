@@ -165,7 +165,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 				return protocol.Holder{}, &unfilled{} // else another of its instances may have room
 			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
-				declined := &unfilled{final: true, reason: ans.Reason, text: ans.Text}
+				declined := &unfilled{final: true, reason: ans.Reason.Known(), text: ans.Text}
 				if !a.presence.several(w.Player, time.Now()) {
 					return protocol.Holder{}, declined
 				}

@@ -93,6 +93,20 @@ func TestStrangerInAnothersPool(t *testing.T) {
 	}
 }
 
+// A reason to decline that the protocol does not know is not passed on: the notice would be
+// malformed, with words of the opponent's choice.
+func TestUnknownReasonToDecline(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	join(t, srv, "bob", "b1", func(p *player) { p.answer = decline("mood") })
+	ann.challenge("bob", small(t, "60"), game.First)
+	if n := ann.notice(protocol.NoticeDeclined); n.From != "bob" || n.Reason != "" {
+		t.Errorf("declined by %q for %q, want bob for no reason", n.From, n.Reason)
+	}
+}
+
 // Who answers every offer wrongly does not fill the log with it.
 func TestWrongAnswersAreLoggedOnce(t *testing.T) {
 	t.Parallel()

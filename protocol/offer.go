@@ -72,6 +72,16 @@ const (
 	DeclineDraining DeclineReason = "draining" // it is shutting down
 )
 
+// Known returns the reason, or "" if it is none of those above: one of a later version, or
+// a text of somebody's choice, tells a player nothing.
+func (r DeclineReason) Known() DeclineReason {
+	switch r {
+	case DeclineGame, DeclineRules, DeclineClock, DeclineRated, DeclineCasual, DeclineRating, DeclineKind, DeclineOpponent, DeclineRepeat, DeclineDraining:
+		return r
+	}
+	return ""
+}
+
 // OfferAnswer says whether the instance takes the seat.
 type OfferAnswer struct {
 	Header
