@@ -51,6 +51,10 @@ type ChallengeRequest struct {
 	ExpireMS int64    `json:"expire_ms,omitempty"` // lifetime, up to LongestChallenge; 0 is the platform's default
 }
 
+// required has the clock: without it, a game that has one by a misspelled name would never
+// end.
+func (*ChallengeRequest) required() []string { return []string{"clock"} }
+
 // ChallengeAnswer tells the id that the game will have.
 type ChallengeAnswer struct {
 	Answer

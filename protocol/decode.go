@@ -80,10 +80,33 @@ func Decode[T any, P interface {
 	if err != nil {
 		return msg, Refuse(Malformed, "%s", describe(err))
 	}
+	if m, ok := any(&msg).(requirer); ok {
+		if name := missing(data, m.required()); name != "" {
+			return msg, Refuse(Malformed, "%s: missing", name)
+		}
+	}
 	if err := P(&msg).Check(); err != nil {
 		return msg, Refuse(Malformed, "%v", err)
 	}
 	return msg, nil
+}
+
+// requirer is a message that has to have some fields although what they are without a
+// value could be meant.
+type requirer interface{ required() []string }
+
+// missing returns the first of the fields that a message lacks, or "".
+func missing(data []byte, names []string) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil {
+		return "" // unreachable: it has been decoded
+	}
+	for _, name := range names {
+		if v := fields[name]; v == nil || string(v) == "null" {
+			return name
+		}
+	}
+	return ""
 }
 
 func otherVersion(v int) *Error {
@@ -263,12 +286,17 @@ func (m *Hello) Check() error {
 		errs = append(errs, errors.New("kind: want bot or human"))
 	}
 	for _, c := range m.Games {
+		if c.Game == "" {
+			errs = append(errs, errors.New("games: the name of one is missing"))
+		}
 		errs = append(errs, text("games", c.Game, maxWord), within("rules", len(c.Rules), maxList), within("speeds", len(c.Speeds), maxList))
 		for _, r := range c.Rules {
 			errs = append(errs, text("rules", r, maxRules))
 		}
 		for _, s := range c.Speeds {
-			errs = append(errs, text("speeds", string(s), maxWord))
+			if !s.Known() {
+				errs = append(errs, errors.New("speeds: want bullet, blitz, rapid, classical or correspondence"))
+			}
 		}
 		if c.Engine != nil {
 			errs = append(errs, c.Engine.check())
@@ -303,8 +331,14 @@ func (e *Engine) check() error {
 
 // Check implements Checker.
 func (m *Alive) Check() error {
-	return first(m.Header.Check(), instance(m.Instance), within("free", m.Free, MaxSlots), within("free_for_bots", m.FreeFor(Bot), MaxSlots), within("free_together", m.Together(), MaxSlots),
-		ids("games", m.Games), text("secret", m.Secret, maxDisplay))
+	errs := []error{m.Header.Check(), instance(m.Instance), within("free", m.Free, MaxSlots), ids("games", m.Games), text("secret", m.Secret, maxDisplay)}
+	if m.FreeForBots != nil {
+		errs = append(errs, within("free_for_bots", *m.FreeForBots, MaxSlots))
+	}
+	if m.FreeTogether != nil {
+		errs = append(errs, within("free_together", *m.FreeTogether, MaxSlots))
+	}
+	return first(errs...)
 }
 
 // Check implements Checker.

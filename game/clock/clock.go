@@ -317,6 +317,15 @@ const (
 	Correspondence Speed = "correspondence" // longer, such as days a move, or unlimited
 )
 
+// Known reports whether it is one of the speeds above.
+func (s Speed) Known() bool {
+	switch s {
+	case Bullet, Blitz, Rapid, Classical, Correspondence:
+		return true
+	}
+	return false
+}
+
 // Expected returns the time that one seat is expected to have for a game, counted
 // as the established servers do: initial time plus 40 times what a move adds.
 // Ok is false for clocks without a limit.
