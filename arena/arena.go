@@ -190,8 +190,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.leases.takeOwn(a.life)
 	for _, listen := range []func() (func(), error){
 		func() (func(), error) {
-			observe := func(from protocol.From, m protocol.Hello) { a.presence.hello(from, m) }
-			return a.server.Observe(protocol.Observer{Hello: observe, Alive: a.presence.alive, Leave: a.left})
+			return a.server.Observe(protocol.Observer{Hello: a.presence.observeHello, Alive: a.presence.alive, Leave: a.left})
 		},
 		func() (func(), error) { return a.server.ServeOrphans(a.served, a.orphan) },
 		func() (func(), error) {

@@ -54,7 +54,7 @@ func (p *presence) knownInstances(seats map[protocol.InstanceID]int, now time.Ti
 	p.mu.Lock()
 	for player, instances := range p.players {
 		for id, in := range instances {
-			if in.hello == nil || in.left || in.hello.Kind != protocol.Bot {
+			if in.hello == nil || in.left != "" || in.hello.Kind != protocol.Bot {
 				continue
 			}
 			k := all[process{id, in.hello.Secret}]

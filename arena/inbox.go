@@ -128,7 +128,7 @@ func (q seatOffered) serve(r *referee) {
 	player := r.game.Holder(q.seat).Player
 	switch {
 	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(player, q.ans):
-		if r.a.presence.leaving(player, q.ans.Instance) || r.a.presence.staysSilent(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
+		if r.a.presence.leaving(player, q.ans.Instance) != "" || r.a.presence.staysSilent(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
 			// It would lose the seat again at once, and so keep it from other instances, and
 			// the game from its end.
 			r.a.complain(protocol.OwnPool(player), "vacant seat accepted by an instance without heartbeats", func(line *zerolog.Event) {

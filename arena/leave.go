@@ -27,7 +27,7 @@ func (a *Arena) left(from protocol.From, m protocol.Leave) {
 		if !slices.Contains(r.players[:], from.Player) || (len(m.Games) > 0 && !slices.Contains(m.Games, r.id)) {
 			continue
 		}
-		r.try(seatGivenBack{from.Player, m.Instance}) // otherwise the next check of the seats finds it
+		r.try(seatGivenBack{from.Player, m.Instance, m.ID}) // otherwise the next check of the seats finds it
 	}
 }
 
@@ -47,7 +47,7 @@ func (p *presence) leave(from protocol.From, m protocol.Leave) bool {
 	}
 	in.leaves = lastGiven(append(in.leaves, m.ID))
 	if len(m.Games) == 0 {
-		in.left = true
+		in.left = m.ID
 	} else {
 		in.gave = lastGiven(append(in.gave, m.Games...))
 	}
@@ -65,25 +65,27 @@ func (p *presence) otherProcess(player protocol.PlayerID, m protocol.Leave) bool
 
 func lastGiven[T any](all []T) []T { return all[max(0, len(all)-maxGave):] }
 
-// leaving reports whether an instance has given back all seats.
-func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) bool {
+// leaving returns the id of the request by which an instance has given back all seats; "" if
+// it has not.
+func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	in := p.players[player][id]
-	return in != nil && in.left
+	if in := p.players[player][id]; in != nil {
+		return in.left
+	}
+	return ""
 }
 
-// givenBack is why a seat is vacant whose holder has left.
-const givenBack = "given back"
-
-// seatGivenBack is an instance that leaves a player's seat.
+// seatGivenBack is an instance that leaves a player's seat by a request.
 type seatGivenBack struct {
 	player   protocol.PlayerID
 	instance protocol.InstanceID
+	request  string
 }
 
 func (q seatGivenBack) serve(r *referee) {
 	if seat, ok := r.game.SeatOf(q.player); ok && !r.game.Keeps(seat) {
-		r.vacate(seat, q.instance, givenBack, time.Now())
+		now := time.Now()
+		r.vacated(seat, r.game.GiveBack(seat, q.instance, q.request, now), now)
 	}
 }

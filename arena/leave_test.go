@@ -1,9 +1,15 @@
 package arena
 
 import (
+	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
+	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -40,9 +46,94 @@ func TestLeaveCounts(t *testing.T) {
 			if got := p.leave(from, m); got != s.want {
 				t.Errorf("%s: %+v: got %t", name, s, got)
 			}
-			if left := p.leaving("bob", "box1"); s.want && !left {
+			if left := p.leaving("bob", "box1"); s.want && left != s.leave {
 				t.Errorf("%s: %+v: the instance has not left", name, s)
 			}
 		}
+	}
+}
+
+// A hello undoes the leave that was sent before it, whichever of the two an arena handles first:
+// it answers a hello as it observes what else the instance sends, but in another goroutine.
+func TestHelloAfterLeave(t *testing.T) {
+	p := newPresence(time.Hour)
+	from := protocol.From{Player: "bob", Arrived: time.Now()}
+	hello := func(id string) protocol.Hello {
+		return protocol.Hello{Header: protocol.Header{ID: id}, Instance: "b1", Kind: protocol.Bot}
+	}
+	leave := func(id string) {
+		p.leave(from, protocol.Leave{Header: protocol.Header{ID: id}, Instance: "b1"})
+	}
+	want := func(request string) {
+		t.Helper()
+		if left := p.leaving("bob", "b1"); left != request {
+			t.Errorf("left by %q, want %q", left, request)
+		}
+	}
+	p.hello(from, hello("h1"))
+	p.observeHello(from, hello("h1"))
+	p.hello(from, hello("h2"))
+	leave("l1")
+	want("l1")
+	p.observeHello(from, hello("h2"))
+	want("")
+	leave("l2")
+	p.observeHello(from, hello("h2")) // which was sent again
+	want("l2")
+}
+
+// A leave that comes again after the arena was restarted does not give back a seat that the
+// instance has taken since the first time.
+func TestLeaveAgainAfterRestart(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	for _, all := range []bool{false, true} {
+		a := runArena(t, srv, steady())
+		ann, bob, g := still(t, srv, small(t, "600"))
+		leave := func(id string, games ...protocol.GameID) {
+			t.Helper()
+			data, err := json.Marshal(protocol.Leave{Header: protocol.Header{V: protocol.Version, ID: id}, Instance: "b1", Games: games})
+			if err != nil {
+				t.Fatal(err)
+			}
+			within, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if _, err := bob.nc.RequestWithContext(within, a.Subjects().Play("bob", protocol.VerbLeave), data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		giveBack := func() {
+			t.Helper()
+			if all {
+				leave("l1")
+				bob.hello(t.Context()) // or it would get no seat again
+			} else {
+				leave("l1", g)
+			}
+		}
+		giveBack()
+		ann.until(g, "the seat to be taken again", func(st protocol.State) bool {
+			h := st.Holders[game.Second]
+			return h.Epoch == 2 && h.Instance == "b1"
+		})
+		a.stop()
+		a = runArena(t, srv, steady())
+		gametest.Eventually(t, "bob to be known again", func() bool { return a.presence.known("bob", "b1") })
+		ann.until(g, "the game to go on", func(st protocol.State) bool { return st.Status == protocol.Playing })
+		giveBack()
+		leave("l2", "another")
+		gametest.Eventually(t, "the leaves to be observed", func() bool {
+			a.presence.mu.Lock()
+			defer a.presence.mu.Unlock()
+			return slices.Contains(a.presence.players["bob"]["b1"].leaves, "l2")
+		})
+		a.visit(g, func(r *referee) {
+			if h := r.game.Holder(game.Second); h.Epoch != 2 || h.Instance != "b1" {
+				t.Errorf("all seats %t: instance %q in epoch %d: the leave has counted twice", all, h.Instance, h.Epoch)
+			}
+		})
+		ann.leaveTable()
+		bob.leaveTable()
+		a.stop()
 	}
 }

@@ -24,17 +24,18 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello   *protocol.Hello // nil if it sends heartbeats but has not said hello
-	since   time.Time       // when it was first heard
-	seen    time.Time
-	greeted time.Time         // when it said hello last
-	free    freeSlots         // that it reports
-	pool    freeSlots         // of all players that have the slots together, as it reports
-	games   []protocol.GameID // that it reports as played
-	gave    []protocol.GameID // whose seats it has given back
-	left    bool              // it gives back all seats and gets no new ones
-	leaves  []string          // ids of the requests that gave them back
-	silent  bool              // it has lost a seat for want of heartbeats, and sent none since
+	hello    *protocol.Hello // nil if it sends heartbeats but has not said hello
+	observed string          // id of the last hello that was observed, see observeHello
+	since    time.Time       // when it was first heard
+	seen     time.Time
+	greeted  time.Time         // when it said hello last
+	free     freeSlots         // that it reports
+	pool     freeSlots         // of all players that have the slots together, as it reports
+	games    []protocol.GameID // that it reports as played
+	gave     []protocol.GameID // whose seats it has given back
+	left     string            // id of the request by which it gives back all seats, so that it gets no new ones; "" without one
+	leaves   []string          // ids of the requests that gave them back
+	silent   bool              // it has lost a seat for want of heartbeats, and sent none since
 	// replaced is the process that acted as the instance before this one, and turnedAway the
 	// secret of one that came later and had to make way; see listens.
 	replaced   *replaced
@@ -138,12 +139,24 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 	if in.hello != nil && in.hello.ID == m.ID {
 		return "" // a repetition, which must not undo what the instance said since
 	}
-	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, false, nil
+	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, "", nil
 	in.free = freeSlots{m.Slots, m.Slots}
 	in.pool = in.free
 	close(p.greeted)
 	p.greeted = make(chan struct{})
 	return ""
+}
+
+// observeHello is hello for one that comes in its order among what the instance says. To be
+// answered, it may have been noted early, before a leave that the instance sent first and
+// that it undoes.
+func (p *presence) observeHello(from protocol.From, m protocol.Hello) {
+	p.hello(from, m)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[from.Player][m.Instance]; in != nil && in.hello != nil && in.hello.ID == m.ID && in.observed != m.ID {
+		in.observed, in.left, in.gave = m.ID, "", nil
+	}
 }
 
 // await waits until the instance has said hello; false when ctx ends first.
@@ -387,7 +400,7 @@ func (p *presence) present(player protocol.PlayerID, id protocol.InstanceID, now
 }
 
 func (p *presence) isPresent(in *instance, now time.Time) bool {
-	return in.hello != nil && !in.left && now.Sub(in.seen) < p.lostAfter
+	return in.hello != nil && in.left == "" && now.Sub(in.seen) < p.lostAfter
 }
 
 // claimant returns an instance of the player that gets the vacant seat at once:
@@ -470,7 +483,7 @@ func (p *presence) forget(now time.Time) {
 	for player, all := range p.players {
 		for id, in := range all {
 			after := forgetAfter
-			if in.hello != nil && in.hello.Fleet && !in.left {
+			if in.hello != nil && in.hello.Fleet && in.left == "" {
 				after = forgetFleetAfter
 			}
 			if now.Sub(in.seen) > after {

@@ -69,7 +69,7 @@ func (a *Arena) restless(now time.Time, all bool) (found []*referee) {
 func (p *presence) holds(q *quiet, now time.Time) bool {
 	for _, s := range q.seats {
 		in := p.players[s.player][s.instance]
-		if in == nil || in.left || in.greeted.After(q.since) || now.Sub(in.seen) > p.lostAfter/2 {
+		if in == nil || in.left != "" || in.greeted.After(q.since) || now.Sub(in.seen) > p.lostAfter/2 {
 			return false
 		}
 	}

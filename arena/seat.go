@@ -33,18 +33,19 @@ func (r *referee) watchSeat(seat game.Seat, now time.Time) (next time.Time) {
 		return next // nobody is there to whom the state could be repeated
 	} else if away {
 		r.a.presence.lostSeat(h.Player, h.Instance)
-		r.vacate(seat, h.Instance, "no heartbeat", now)
+		r.vacated(seat, r.game.Vacate(seat, h.Instance, "no heartbeat", now), now)
 		return next
-	} else if r.a.presence.leaving(h.Player, h.Instance) {
-		r.vacate(seat, h.Instance, givenBack, now)
-		return next
+	} else if request := r.a.presence.leaving(h.Player, h.Instance); request != "" {
+		if event := r.game.GiveBack(seat, h.Instance, request, now); event != nil {
+			r.vacated(seat, event, now)
+			return next
+		}
 	}
 	return r.repeat(seat, h, now)
 }
 
-// vacate takes the seat from an instance.
-func (r *referee) vacate(seat game.Seat, from protocol.InstanceID, why string, now time.Time) {
-	event := r.game.Vacate(seat, from, why, now)
+// vacated applies the event by which an instance loses the seat, if there is one.
+func (r *referee) vacated(seat game.Seat, event *protocol.Event, now time.Time) {
 	if event == nil {
 		return
 	}

@@ -299,6 +299,7 @@ func (o *object) holder(h *Holder) {
 	o.textIf("instance", string(h.Instance))
 	o.uint("epoch", h.Epoch)
 	o.timeIf("vacant_since", h.VacantSince)
+	o.textIf("given_back", h.GivenBack)
 }
 
 func (o *object) clocks(c *Clocks) {

@@ -432,6 +432,8 @@ func (h *Holder) read(f *fields) {
 			h.Epoch = f.uint()
 		case "vacant_since":
 			h.VacantSince = f.time()
+		case "given_back":
+			h.GivenBack = f.text()
 		default:
 			f.other = true
 		}

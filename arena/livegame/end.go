@@ -154,6 +154,17 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 	return e
 }
 
+// GiveBack is Vacate for an instance that gives its seat back by a request. It returns nil
+// as well if the seat was given back by the same request before, and taken again since.
+func (g *Game) GiveBack(seat game.Seat, instance protocol.InstanceID, request string, now time.Time) *protocol.Event {
+	h := &g.snap.Holders[seat]
+	if h.Instance != instance || h.GivenBack == request {
+		return nil
+	}
+	h.GivenBack = request
+	return g.Vacate(seat, instance, "given back", now)
+}
+
 // Fillable reports whether Seat may give a seat to an instance now, or whether it has
 // changed hands too often lately.
 func (g *Game) Fillable(seat game.Seat, now time.Time) bool {
