@@ -191,15 +191,36 @@ func text(what, s string, most int) error {
 }
 
 // CheckDisplay returns an error unless name may be a player's display name, which people
-// are shown: it has no characters that are invisible or turn the direction of others. A
-// hello with another name is refused.
+// are shown: it has no characters that are invisible or turn the direction of others, and
+// some that are seen, or there is none. A hello with another name is refused.
 func CheckDisplay(name string) error {
+	seen := name == ""
 	for _, r := range name {
-		if !unicode.IsGraphic(r) {
+		mark := unicode.IsMark(r) // some choose how the character before is shown, as in emoji
+		if !unicode.IsGraphic(r) || unicode.Is(Blank, r) && !mark {
 			return errors.New("display: contains an invisible character")
 		}
+		seen = seen || !mark && !unicode.IsSpace(r)
+	}
+	if !seen {
+		return errors.New("display: nothing of it is seen")
 	}
 	return text("display", name, maxDisplay)
+}
+
+// Blank has characters that count as letters, symbols or marks but show nothing.
+var Blank = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0x034f, 0x034f, 1}, // combining grapheme joiner
+		{0x115f, 0x1160, 1}, // Hangul fillers
+		{0x17b4, 0x17b5, 1}, // Khmer inherent vowels
+		{0x180b, 0x180f, 1}, // Mongolian selectors
+		{0x2800, 0x2800, 1}, // Braille blank
+		{0x3164, 0x3164, 1}, // Hangul filler
+		{0xfe00, 0xfe0f, 1}, // variation selectors
+		{0xffa0, 0xffa0, 1}, // half-width Hangul filler
+	},
+	R32: []unicode.Range32{{0x1d159, 0x1d159, 1}, {0xe0000, 0xe0fff, 1}}, // a null notehead; tags and selectors
 }
 
 // moveTexts checks a list of moves.

@@ -170,6 +170,8 @@ var faults = []struct {
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"expire_ms":86400001,"pool"`, 1), protocol.Malformed, "expire_ms: want 0 to 86400000"},
 	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"Ann\u202enimda"`, 1), protocol.Malformed, "display: contains an invisible character"},
 	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"A\u200bnn"`, 1), protocol.Malformed, "display"},
+	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":"A\u3164nn"`, 1), protocol.Malformed, "contains an invisible"},
+	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","display":" \u3000"`, 1), protocol.Malformed, "nothing of it is seen"},
 	{"hello", strings.Replace(sound["hello"], `"kind":"bot"`, `"kind":"bot","build":"red \u009b31m"`, 1), protocol.Malformed, "control character"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"rated":"no","pool"`, 1), protocol.Malformed, "field rated: unexpected string"},
 	{"challenge", strings.Replace(sound["challenge"], `"pool"`, `"expire_ms":60000.0,"pool"`, 1), protocol.Malformed, "without fraction or exponent"},

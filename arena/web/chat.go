@@ -35,7 +35,7 @@ func readable(text string) bool {
 		}
 		joinable = !unicode.IsSpace(r)
 		switch {
-		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.Is(blank, r) && r < 0xfe00:
+		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.Is(protocol.Blank, r) && r < 0xfe00:
 			return false // IsGraphic excludes control and format characters, which bidi marks are
 		case unicode.IsMark(r):
 			if marks++; marks > 2 {

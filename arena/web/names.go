@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"sparring/protocol"
 )
 
 // maxName is how many visible characters a display name may have.
@@ -28,7 +30,7 @@ func cleanName(name string) (string, error) {
 		switch {
 		case r == ' ':
 			marks = 0
-		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.Is(blank, r):
+		case r == unicode.ReplacementChar || !unicode.IsGraphic(r) || unicode.IsSpace(r) || unicode.Is(protocol.Blank, r):
 			return "", errName // IsGraphic excludes control and format characters, which bidi marks are
 		case unicode.IsMark(r):
 			if marks++; visible == 0 || marks > 2 {
@@ -43,19 +45,4 @@ func cleanName(name string) (string, error) {
 		return "", errName
 	}
 	return name, nil
-}
-
-// blank has characters that count as letters, symbols or marks but show nothing.
-var blank = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x034f, 0x034f, 1}, // combining grapheme joiner
-		{0x115f, 0x1160, 1}, // Hangul fillers
-		{0x17b4, 0x17b5, 1}, // Khmer inherent vowels
-		{0x180b, 0x180f, 1}, // Mongolian selectors
-		{0x2800, 0x2800, 1}, // Braille blank
-		{0x3164, 0x3164, 1}, // Hangul filler
-		{0xfe00, 0xfe0f, 1}, // variation selectors
-		{0xffa0, 0xffa0, 1}, // half-width Hangul filler
-	},
-	R32: []unicode.Range32{{0x1d159, 0x1d159, 1}, {0xe0000, 0xe0fff, 1}}, // a null notehead; tags and selectors
 }
