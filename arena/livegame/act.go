@@ -186,6 +186,9 @@ func (g *Game) accept(seat game.Seat, id string, what asked, ans protocol.ActAns
 // that arrived in time, or with lag to credit. It is sent again until that is settled.
 func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, arrived, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	what := asked{action, req.Ply, string(req.Step)}
+	if action == protocol.ActResign {
+		what.ply = noPly // it counts at any ply, and a sender that is told of a move names the next one
+	}
 	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, what, now)
 	switch {
 	case done != nil:

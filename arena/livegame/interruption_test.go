@@ -229,6 +229,11 @@ func TestIDOfAnotherRequest(t *testing.T) {
 		if tb.Over() || tb.snap.DrawBy == nil || tb.Ply() != 2 {
 			t.Errorf("over %t, draw offered by %v, ply %d", tb.Over(), tb.snap.DrawBy, tb.Ply())
 		}
+
+		header.ID = "r4"
+		tb.code(act(protocol.ActResign, ""), protocol.Accepted)
+		again := protocol.ActRequest{Header: header, Instance: "a1", Epoch: 1, Ply: 1}
+		tb.code(tb.done(tb.Act("ann", protocol.ActResign, again, time.Now(), time.Now())), protocol.Duplicate)
 	})
 }
 
