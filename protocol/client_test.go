@@ -373,6 +373,35 @@ func TestConnectWaits(t *testing.T) {
 	}
 }
 
+// A consumer that misses its heartbeats is an error, but while there is no connection, when
+// each does so all the time, only the loss of the connection is.
+func TestConsumersWithoutAConnection(t *testing.T) {
+	srv, err := embedded.Start(embedded.Config{Port: freePort(t), Passwords: map[string]string{"guest": "known"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Close()
+	var log lines
+	c := srv.Player("guest")
+	c.Log = zerolog.New(&log)
+	nc, err := protocol.Connect(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	failures := func() int { return log.count(`"level":"error"`) }
+	nc.Opts.AsyncErrorCB(nc, nil, nats.ErrConsumerNotActive)
+	if n := failures(); n != 1 {
+		t.Errorf("%d errors with a connection: %s", n, log.String())
+	}
+	srv.Close()
+	gametest.Eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
+	nc.Opts.AsyncErrorCB(nc, nil, nats.ErrConsumerNotActive)
+	if n := failures(); n != 1 {
+		t.Errorf("%d errors without a connection: %s", n, log.String())
+	}
+}
+
 // A request under way is sent again when its connection goes to another server.
 func TestRequestMovesElsewhere(t *testing.T) {
 	w := newWire(t)

@@ -332,7 +332,7 @@ func (c Connection) options() []nats.Option {
 			watchAnew()
 		}),
 		nats.ClosedHandler(func(*nats.Conn) { endWatch() }),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+		nats.ErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
 			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
 				if denied[text] || len(denied) == maxDenied {
 					return // requests are repeated, and would fill the log
@@ -350,7 +350,11 @@ func (c Connection) options() []nats.Option {
 				c.Denied(err)
 				return
 			}
-			e := log.Error().Err(err)
+			level := zerolog.ErrorLevel
+			if errors.Is(err, nats.ErrConsumerNotActive) && !nc.IsConnected() {
+				level = zerolog.DebugLevel // said again every ten seconds; that the connection is lost has been logged
+			}
+			e := log.WithLevel(level).Err(err)
 			if sub != nil {
 				e = e.Str("subject", sub.Subject)
 			}
