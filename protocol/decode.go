@@ -327,11 +327,27 @@ func (m *Hello) Check() error {
 		errs = append(errs, pool(p))
 	}
 	if m.Takes != nil {
-		errs = append(errs, within("kinds", len(m.Takes.Kinds), maxList))
-		for _, k := range m.Takes.Kinds {
-			if k != Bot && k != Human {
-				errs = append(errs, errors.New("kinds: want bot or human"))
-			}
+		errs = append(errs, m.Takes.check())
+	}
+	return first(errs...)
+}
+
+// check returns an error if no match could be taken: whoever says that means something else,
+// and would wait for ever.
+func (k *Takes) check() error {
+	errs := []error{within("kinds", len(k.Kinds), maxList)}
+	for _, kind := range k.Kinds {
+		if kind != Bot && kind != Human {
+			errs = append(errs, errors.New("kinds: want bot or human"))
+		}
+	}
+	if k.MaxRating != 0 && k.MinRating > k.MaxRating {
+		errs = append(errs, errors.New("takes: min_rating is above max_rating"))
+	}
+	if k.Fastest != nil && k.Slowest != nil {
+		fastest, limited := k.Fastest.Expected()
+		if slowest, also := k.Slowest.Expected(); limited && also && fastest > slowest {
+			errs = append(errs, errors.New("takes: fastest is slower than slowest"))
 		}
 	}
 	return first(errs...)

@@ -143,6 +143,8 @@ var faults = []struct {
 	{"hello", strings.Replace(sound["hello"], `"level":3`, `"level":-5`, 1), protocol.Malformed, "level: want 0 to 1000"},
 	{"hello", strings.Replace(sound["hello"], `"level":3`, `"level":1000000000`, 1), protocol.Malformed, "level: want 0 to 1000"},
 	{"hello", strings.Replace(sound["hello"], `"level":3`, `"threads":-1`, 1), protocol.Malformed, "threads: want 0 to "},
+	{"hello", strings.Replace(sound["hello"], `"min_rating":1000`, `"min_rating":1000,"max_rating":999`, 1), protocol.Malformed, "min_rating is above max_rating"},
+	{"hello", strings.Replace(sound["hello"], `"slowest":"unlimited"`, `"slowest":"59"`, 1), protocol.Malformed, "fastest is slower than slowest"},
 	{"hello", strings.Replace(sound["hello"], `"takes":{`, `"takes":[{`, 1), protocol.Malformed, "invalid JSON"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `"h\u0007"`, 1), protocol.Malformed, "control character"},
 	{"challenge", strings.Replace(sound["challenge"], `"h8"`, `""`, 1), protocol.Malformed, "moves: a move is missing"},
