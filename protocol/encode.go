@@ -299,7 +299,13 @@ func (o *object) holder(h *Holder) {
 	o.textIf("instance", string(h.Instance))
 	o.uint("epoch", h.Epoch)
 	o.timeIf("vacant_since", h.VacantSince)
-	o.textIf("given_back", h.GivenBack)
+	if by := h.GivenBack; by != (GivenBack{}) {
+		o.name("given_back")
+		in := openObject(o.b)
+		in.text("instance", string(by.Instance))
+		in.text("id", by.ID)
+		o.b = in.close()
+	}
 }
 
 func (o *object) clocks(c *Clocks) {

@@ -433,7 +433,20 @@ func (h *Holder) read(f *fields) {
 		case "vacant_since":
 			h.VacantSince = f.time()
 		case "given_back":
-			h.GivenBack = f.text()
+			h.GivenBack.read(f)
+		default:
+			f.other = true
+		}
+	}
+}
+
+func (by *GivenBack) read(f *fields) {
+	for name := range f.names() {
+		switch string(name) {
+		case "instance":
+			by.Instance = InstanceID(f.text())
+		case "id":
+			by.ID = f.text()
 		default:
 			f.other = true
 		}

@@ -54,9 +54,15 @@ type Holder struct {
 	Epoch    uint64     `json:"epoch"`              // incremented when the seat changes hands
 	// VacantSince is since when the seat has been vacant.
 	VacantSince time.Time `json:"vacant_since,omitzero"`
-	// GivenBack is the id of the request that gave the seat back last. A new referee
-	// recognizes a repetition of the request by it.
-	GivenBack string `json:"given_back,omitempty"`
+	// GivenBack is the request that gave the seat back last. A new referee recognizes a
+	// repetition of the request by it.
+	GivenBack GivenBack `json:"given_back,omitzero"`
+}
+
+// GivenBack is a request by which an instance gave a seat back.
+type GivenBack struct {
+	Instance InstanceID `json:"instance"`
+	ID       string     `json:"id"`
 }
 
 // Snapshot is the complete state of a game. The latest one replaces all others.

@@ -157,11 +157,11 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 // GiveBack is Vacate for an instance that gives its seat back by a request. It returns nil
 // as well if the seat was given back by the same request before, and taken again since.
 func (g *Game) GiveBack(seat game.Seat, instance protocol.InstanceID, request string, now time.Time) *protocol.Event {
-	h := &g.snap.Holders[seat]
-	if h.Instance != instance || h.GivenBack == request {
+	h, by := &g.snap.Holders[seat], protocol.GivenBack{Instance: instance, ID: request}
+	if h.Instance != instance || h.GivenBack == by {
 		return nil
 	}
-	h.GivenBack = request
+	h.GivenBack = by
 	return g.Vacate(seat, instance, "given back", now)
 }
 

@@ -274,6 +274,33 @@ func TestOneOfferPerMoveWithAnotherReferee(t *testing.T) {
 	})
 }
 
+// A seat is given back once by a request, which another instance may have given the same id.
+func TestGivenBackOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "600", true), DefaultPolicy())
+		tb.play()
+		tb.play()
+		for i, x := range []struct {
+			from protocol.InstanceID
+			id   string
+			want bool
+			next protocol.InstanceID // takes the seat
+		}{{"a9", "l1", false, ""}, {"a1", "l1", true, "a1"}, {"a1", "l1", false, ""}, {"a1", "l2", true, "a2"}, {"a2", "l2", true, ""}} {
+			e := tb.GiveBack(game.First, x.from, x.id, time.Now())
+			if (e != nil) != x.want {
+				t.Errorf("%d: %+v: given back %t", i, x, e != nil)
+			}
+			if e != nil {
+				tb.store(e)
+			}
+			if x.next != "" {
+				time.Sleep(time.Minute / 2)
+				tb.store(tb.Seat(game.First, tb.Holder(game.First).Epoch, x.next, "", time.Now()))
+			}
+		}
+	})
+}
+
 func TestSeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "600", true), DefaultPolicy())
