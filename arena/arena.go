@@ -31,6 +31,7 @@ type Arena struct {
 	presence *presence
 	index    *gameIndex
 	ladder   *ladder
+	history  *history
 	metrics  *metrics
 	waiting  *waiting // challenges
 
@@ -97,7 +98,13 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.index.subscribe(a.waiting.noteLog)
-	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) error {
+	if err := awaitStore(ctx, nc, a.log, func(ctx context.Context) (err error) {
+		if a.history, err = openHistory(ctx, a.store.js, a.store.history, a.log); err != nil {
+			return err
+		}
+		if err = a.history.load(ctx, a.store); err != nil {
+			return err
+		}
 		a.ladder = newLadder(a.store.ladder, cfg.Ladder.Anchors, a.log)
 		return a.ladder.load(ctx, a.store.records)
 	}); err != nil {
@@ -217,6 +224,14 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
 	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
+	a.wg.Go(func() {
+		for a.life.Err() == nil {
+			if err := a.history.follow(a.life, a.store); err != nil && a.life.Err() == nil {
+				a.log.Error().Err(err).Msg("records can't be read, so players' games are not listed; trying again")
+			}
+			sleep(a.life, time.Second)
+		}
+	})
 	a.wg.Go(func() {
 		for a.life.Err() == nil {
 			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {

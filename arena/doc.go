@@ -4,6 +4,7 @@
 //	referee     referee.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go, sameinstance.go, leave.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
+//	history     history.go  lists the finished games of each player
 //	gateway     gateway.go  what a gateway in the same process needs
 //	store       store.go, journal.go, leases.go, owners.go, record.go, retention.go, erase.go  everything that outlives the process
 //	operator    fleet.go, drain.go, operator.go, space.go  what operators are told, and may command
@@ -20,6 +21,7 @@
 //	<prefix>_leases      KV           arena-<id>         an arena, while it lives
 //	<prefix>_owners      KV           <game>             the arena that referees it, by that id
 //	<prefix>_ladder      KV           ratings and rounds
+//	<prefix>_history     KV           <player>           its last finished games, as references to records
 //	<prefix>_people      KV           what gateways know of people, and the key that lets them act for them
 //
 // # Time

@@ -22,7 +22,7 @@ type Erased struct {
 	Standings int // in the ladder
 	Mentions  int // in the standings of others, as one of their last opponents
 	// Running are the player's games that have not ended, and Unrated the records that no
-	// arena has rated yet. They stay: erase again later.
+	// arena has rated, or entered in its players' lists, yet. They stay: erase again later.
 	Running, Unrated int
 }
 
@@ -30,8 +30,8 @@ type Erased struct {
 const markerRest = time.Second
 
 // Erase finds a player in a platform's store and, with remove, removes it: the records and
-// logs of all its games, which are overwritten on the server's disk, its standings, and
-// its id in the standings of others. It may run beside arenas, and again after it was
+// logs of all its games, which are overwritten on the server's disk, its standings, its list
+// of games, and its id in the standings of others. It may run beside arenas, and again after it was
 // killed. nc is a connection of the platform's account.
 func Erase(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, player protocol.PlayerID, remove bool) (found Erased, err error) {
 	if err := protocol.CheckID("player", player); err != nil { // it becomes part of subjects: * would be everybody
@@ -59,12 +59,36 @@ func Erase(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, playe
 	if err := e.ladder.load(ctx, e.store.records); err != nil {
 		return found, err
 	}
-	// The standings last: they say which records have been rated.
+	if e.history, err = e.listed(ctx); err != nil {
+		return found, err
+	}
+	// The standings and the player's list of games last: they say which records have been
+	// rated and listed.
 	err = errors.Join(e.logs(ctx), e.records(ctx))
 	if err == nil {
 		err = e.ratings(ctx)
 	}
+	if err == nil && remove && e.history != nil {
+		err = e.history.erase(ctx, player)
+	}
 	return e.found, err
+}
+
+// listed opens the lists of the players' games, and notes which records are in them; nil
+// if no arena of this platform has made any.
+func (e *eraser) listed(ctx context.Context) (*history, error) {
+	kv, err := e.store.js.KeyValue(ctx, streamName(e.store.subjects, "history"))
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", streamName(e.store.subjects, "history"), explain(err))
+	}
+	h, err := openHistory(ctx, e.store.js, kv, zerolog.Nop())
+	if err == nil {
+		e.upTo, err = h.upTo(ctx, e.store.js)
+	}
+	return h, err
 }
 
 // eraser is one run of Erase.
@@ -72,40 +96,18 @@ type eraser struct {
 	store     *store
 	standings jetstream.Stream // of the ladder's bucket
 	ladder    *ladder          // as it is stored
+	history   *history         // nil if there is none
+	upTo      uint64           // the last record that is in the lists of its players' games
 	player    protocol.PlayerID
 	remove    bool
 	found     Erased
-}
-
-// readAll calls f for what is in a stream now. Of the messages of a subject it may be the last
-// one alone, if from says so.
-func (e *eraser) readAll(ctx context.Context, s jetstream.Stream, from jetstream.ConsumerConfig, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
-	i, err := info(ctx, s)
-	if err != nil || i.State.Msgs == 0 {
-		return err
-	}
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w, err := openFollower(reading, e.store.js, s, from)
-	if err != nil {
-		return err
-	}
-	w.run(reading, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
-		if f(m, meta); meta.NumPending == 0 {
-			cancel()
-		}
-	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // logs removes the logs of the player's games that have ended.
 func (e *eraser) logs(ctx context.Context) error {
 	ended := make(map[protocol.GameID]bool) // the player's games
 	var faults []error
-	err := e.readAll(ctx, e.store.games, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+	err := readAll(ctx, e.store.js, e.store.games, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
 		last, err := decodeEvent(e.store.subjects, m.Subject(), meta.Sequence.Stream, m.Data())
 		if err != nil {
 			faults = append(faults, err)
@@ -144,7 +146,7 @@ func (e *eraser) logs(ctx context.Context) error {
 func (e *eraser) records(ctx context.Context) error {
 	var rated []uint64
 	var faults []error
-	err := e.readAll(ctx, e.store.records, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+	err := readAll(ctx, e.store.js, e.store.records, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(m.Data())
 		switch {
 		case err != nil:
@@ -171,8 +173,12 @@ func (e *eraser) records(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// rated reports whether both players' standings include a record, or none has to.
+// rated reports whether both players' standings include a record, or none has to, and
+// their lists, so that no arena adds it there later.
 func (e *eraser) rated(rec *record.Record, seq uint64) bool {
+	if e.history != nil && e.upTo < seq {
+		return false
+	}
 	if _, counts := firstScore(rec); !counts {
 		return true
 	}

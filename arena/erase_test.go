@@ -2,6 +2,7 @@ package arena
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,13 @@ func TestErase(t *testing.T) {
 		s, _ := a.ladder.of("amazons", terms.Clock.Speed(), p)
 		return s.Games
 	}
+	listed := func(g protocol.GameID, p protocol.PlayerID) { // after that of the other player
+		t.Helper()
+		gametest.Eventually(t, "the game in the list of "+string(p), func() bool {
+			games, err := a.PlayedBy(t.Context(), p)
+			return err == nil && slices.ContainsFunc(games, func(x Played) bool { return x.ID == g })
+		})
+	}
 	play := func(x, y protocol.PlayerID) protocol.GameID {
 		t.Helper()
 		before := games(y)
@@ -45,6 +53,7 @@ func TestErase(t *testing.T) {
 			e, _, err := a.store.lastEvent(t.Context(), g)
 			return err == nil && isFinal(e)
 		})
+		listed(g, y)
 		return g
 	}
 	play(ann, "bob")
@@ -69,6 +78,9 @@ func TestErase(t *testing.T) {
 	}
 	erase(false, all)
 	erase(true, all)
+	if games, err := a.PlayedBy(t.Context(), ann); err != nil || len(games) > 0 {
+		t.Errorf("games of who was erased: %v, %v", games, err)
+	}
 	gametest.Eventually(t, "the arena forgets the standing", func() bool { return games(ann) == 0 })
 	for _, s := range a.Standings("amazons") {
 		if s.Player == ann || s.Games != 2 {
@@ -90,6 +102,8 @@ func TestErase(t *testing.T) {
 		return err == nil && isFinal(e)
 	})
 	recordOfGame(t, a.store, running)
+	listed(running, ann)
+	listed(running, "bob")
 	erase(true, Erased{Logs: 1, Records: 1})
 	erase(true, Erased{})
 
@@ -106,6 +120,19 @@ func TestErase(t *testing.T) {
 	keys, err := a.store.ladder.Keys(t.Context(), jetstream.IgnoreDeletes())
 	if err != nil || len(keys) != 2 {
 		t.Errorf("keys of the ladder: %v, %v", keys, err)
+	}
+	if keys, err = a.store.history.Keys(t.Context(), jetstream.IgnoreDeletes()); err != nil || slices.Contains(keys, string(ann)) || len(keys) != 2 {
+		t.Errorf("keys of the lists: %v, %v", keys, err)
+	}
+	left, err := a.PlayedBy(t.Context(), "bob")
+	if err != nil || len(left) == 0 {
+		t.Errorf("the other's list: %v, %v", left, err)
+	}
+	for _, g := range left {
+		rec, err := a.PlayedRecord(t.Context(), g)
+		if err == nil && (rec.Seats[0].Player == string(ann) || rec.Seats[1].Player == string(ann)) || err != nil && !errors.Is(err, ErrNoGame) {
+			t.Errorf("%s in the other's list: %+v, %v", g.ID, rec, err)
+		}
 	}
 	a.stop()
 	srv.Close()

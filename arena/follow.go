@@ -138,6 +138,30 @@ func (w *follower) start(ctx context.Context, f func(msg jetstream.Msg, meta *je
 	}
 }
 
+// readAll calls f for what is in a stream now. Of the messages of a subject, or of all, it
+// may be the last one alone, if from says so.
+func readAll(ctx context.Context, js jetstream.JetStream, s jetstream.Stream, from jetstream.ConsumerConfig, f func(jetstream.Msg, *jetstream.MsgMetadata)) error {
+	i, err := info(ctx, s)
+	if err != nil || i.State.Msgs == 0 {
+		return err
+	}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := openFollower(reading, js, s, from)
+	if err != nil {
+		return err
+	}
+	w.run(reading, func(m jetstream.Msg, meta *jetstream.MsgMetadata) {
+		if f(m, meta); meta.NumPending == 0 {
+			cancel()
+		}
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 // bucket is a key-value bucket that can be followed.
 type bucket struct {
 	jetstream.KeyValue

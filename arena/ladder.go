@@ -471,6 +471,31 @@ func (l *ladder) standings(gameName string) []Standing {
 // modify it.
 func (a *Arena) Standings(gameName string) []Standing { return a.ladder.standings(gameName) }
 
+// Place is a player's standing and where it is in the ladder of its game and speed.
+type Place struct {
+	Standing
+	Place int // from 1
+	Of    int // players of the game and speed
+}
+
+// PlacesOf returns where a player stands, by game and speed.
+func (a *Arena) PlacesOf(p protocol.PlayerID) (places []Place) {
+	for _, g := range catalog.Names() {
+		of := map[clock.Speed]int{}
+		first := len(places)
+		for _, s := range a.Standings(g) {
+			of[s.Speed]++
+			if s.Player == p {
+				places = append(places, Place{Standing: s, Place: of[s.Speed]})
+			}
+		}
+		for i := range places[first:] {
+			places[first+i].Of = of[places[first+i].Speed]
+		}
+	}
+	return places
+}
+
 // askedStandings answers a player who asks for the ladder of a game.
 func (a *Arena) askedStandings(from protocol.From, m protocol.StandingsRequest) protocol.StandingsAnswer {
 	ans := protocol.StandingsAnswer{Standings: []protocol.Standing{}}

@@ -26,6 +26,7 @@ type store struct {
 	leases     bucket
 	owners     bucket
 	ladder     jetstream.KeyValue
+	history    jetstream.KeyValue
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
 
@@ -110,6 +111,12 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	}
 	s.ladder, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "ladder"), Description: "ratings and rounds", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.history, err = openBucket(ctx, js, jetstream.KeyValueConfig{
+		Bucket: streamName(subjects, "history"), Description: "the last games of each player", Replicas: cfg.Replicas, Storage: jetstream.FileStorage,
 	})
 	if err != nil {
 		return nil, err

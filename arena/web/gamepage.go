@@ -104,7 +104,7 @@ func (s *Server) find(ctx context.Context, id protocol.GameID) (*played, error) 
 func ofRecord(rec *record.Record) *played {
 	g := &played{id: protocol.GameID(rec.ID), finished: true, outcome: game.Outcome{Result: rec.Result, Reason: rec.Reason}, started: rec.Start,
 		terms:   protocol.Terms{Game: rec.Game, Rules: rec.Rules, Position: rec.Position, Clock: rec.Clock, Rated: rec.Rated, Strict: rec.Strict, Private: rec.Private},
-		private: rec.Private || rec.Seats[0].Kind == record.Human && rec.Seats[1].Kind == record.Human}
+		private: arena.Unlisted(rec.Private, protocol.Kind(rec.Seats[0].Kind), protocol.Kind(rec.Seats[1].Kind))}
 	for i, seat := range rec.Seats {
 		g.seats[i] = playerOf(protocol.PlayerID(seat.Player), seat.Display)
 		if seat.Before != nil {

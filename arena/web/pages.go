@@ -214,7 +214,7 @@ type liveSeat struct {
 // private reports whether a game is shown by its link only: those whose terms say
 // so, and those among people.
 func private(st protocol.Snapshot) bool {
-	return st.Terms.Private || st.Holders[game.First].Kind == protocol.Human && st.Holders[game.Second].Kind == protocol.Human
+	return arena.Unlisted(st.Terms.Private, st.Holders[game.First].Kind, st.Holders[game.Second].Kind)
 }
 
 // live lists the games being played, the newest first.
