@@ -128,7 +128,7 @@ func (h *history) upTo(ctx context.Context, js jetstream.JetStream) (record uint
 
 // take adds a game to the entries of its players, and tries until they are stored.
 func (h *history) take(ctx context.Context, seq uint64, rec *record.Record) {
-	g := Played{ID: protocol.GameID(rec.ID), Game: rec.Game, Ended: rec.End.UTC().Truncate(time.Second),
+	g := Played{ID: protocol.GameID(rec.ID), Game: rec.Game, Ended: rec.End.UTC().Truncate(time.Millisecond),
 		Unlisted: Unlisted(rec.Private, protocol.Kind(rec.Seats[0].Kind), protocol.Kind(rec.Seats[1].Kind))}
 	for _, seat := range rec.Seats {
 		p := protocol.PlayerID(seat.Player)
