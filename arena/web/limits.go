@@ -30,6 +30,9 @@ type Limits struct {
 	Sessions Rate
 	// Positions are the views of positions that an address asks for.
 	Positions Rate
+	// Histories are the players whose games an address looks at: a page of them reads
+	// many records.
+	Histories Rate
 	// Changes are those that a person makes to its name, sessions and links.
 	Changes Rate
 	// Challenges, moves and other Acts, Chats, Hints and Lookups are those of an
@@ -47,6 +50,7 @@ func DefaultLimits() Limits {
 		Requests:  Rate{PerMinute: 1800, Burst: 600},
 		Sessions:  Rate{PerMinute: 6, Burst: 60},
 		Positions: Rate{PerMinute: 1200, Burst: 400},
+		Histories: Rate{PerMinute: 300, Burst: 100},
 		Changes:   Rate{PerMinute: 20, Burst: 10},
 
 		Challenges: Rate{PerMinute: 120, Burst: 60},
@@ -109,14 +113,15 @@ func (l *limiter[K]) allow(key K, now time.Time) time.Duration {
 
 // limits are the limiters of a gateway.
 type limits struct {
-	requests, sessions, positions *limiter[netip.Addr]
-	changes                       *limiter[protocol.PlayerID]
+	requests, sessions, positions, histories *limiter[netip.Addr]
+	changes                                  *limiter[protocol.PlayerID]
 }
 
 func newLimits(l Limits) limits {
 	return limits{
 		requests: newLimiter[netip.Addr](l.Requests), sessions: newLimiter[netip.Addr](l.Sessions),
-		positions: newLimiter[netip.Addr](l.Positions), changes: newLimiter[protocol.PlayerID](l.Changes),
+		positions: newLimiter[netip.Addr](l.Positions),
+		histories: newLimiter[netip.Addr](l.Histories), changes: newLimiter[protocol.PlayerID](l.Changes),
 	}
 }
 

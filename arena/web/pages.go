@@ -17,7 +17,7 @@ import (
 	"sparring/protocol"
 )
 
-// The pages of this file and of gamepage.go are complete without a script.
+// The pages of this file, of gamepage.go and of playerpage.go are complete without a script.
 
 // Entries of a page of the lists.
 const (
@@ -131,13 +131,7 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	link := func(speed clock.Speed, from int) string {
-		q := url.Values{"game": {name}, "speed": {string(speed)}}
-		if from > 1 {
-			q.Set("from", strconv.Itoa(from))
-		}
-		return "/ladder?" + q.Encode()
-	}
+	link := func(speed clock.Speed, from int) string { return ladderLink(name, speed, from) }
 	data := ladderPage{Games: gameLinks(t, "/ladder", name, false)}
 	for _, sp := range speeds {
 		data.Speeds = append(data.Speeds, choiceLink{t.T("speed." + string(sp)), link(sp, 1), sp == speed})
@@ -152,6 +146,25 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "ladder.html", data)
 }
 
+// ladderLink is the address of the standings of a game and speed from a place on.
+func ladderLink(gameName string, speed clock.Speed, from int) string {
+	q := url.Values{"game": {gameName}, "speed": {string(speed)}}
+	if from > 1 {
+		q.Set("from", strconv.Itoa(from))
+	}
+	return "/ladder?" + q.Encode()
+}
+
+// firstShown is the first place of the page that has a place.
+func firstShown(place int) int { return (place-1)/shownPlayers*shownPlayers + 1 }
+
+// rowOf returns a standing as the pages show it.
+func rowOf(t words, st arena.Standing, place int) ladderRow {
+	return ladderRow{Place: place, player: t.named(playerOf(st.Player, st.Display)),
+		Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
+		Wins: st.Wins, Draws: st.Draws, Losses: st.Losses}
+}
+
 // fill fills in the standings all, in their order, from a place on, and where the player own
 // stands. Link makes the address of the page from a place.
 func (d *ladderPage) fill(t words, all []arena.Standing, own protocol.PlayerID, from int, link func(from int) string) {
@@ -162,14 +175,13 @@ func (d *ladderPage) fill(t words, all []arena.Standing, own protocol.PlayerID, 
 		if !shown && st.Player != own {
 			continue
 		}
-		row := ladderRow{Place: i + 1, player: t.named(playerOf(st.Player, st.Display)),
-			Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
-			Wins: st.Wins, Draws: st.Draws, Losses: st.Losses, Own: st.Player == own}
+		row := rowOf(t, st, i+1)
+		row.Own = st.Player == own
 		if shown {
 			d.Rows = append(d.Rows, row)
 		}
 		if row.Own {
-			d.Own, d.OwnLink = &row, link(i/shownPlayers*shownPlayers+1)+"#own"
+			d.Own, d.OwnLink = &row, link(firstShown(i+1))+"#own"
 		}
 	}
 	if from > 1 {
@@ -192,8 +204,13 @@ func place(text string) int {
 // livePage is the data of games.html.
 type livePage struct {
 	Games []choiceLink
-	Rows  []liveRow
-	More  int
+	liveRows
+}
+
+// liveRows are games being played, the newest first.
+type liveRows struct {
+	Rows []liveRow
+	More int // that are not shown
 }
 
 // liveRow is a game being played.
@@ -225,13 +242,21 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r)
 		return
 	}
-	now := time.Now()
-	for _, e := range slices.Backward(s.arena.Running()) {
-		if private(e.Snapshot) || name != "" && e.Terms.Game != name {
+	data.liveRows = liveList(t, s.arena.Running(), time.Now(), func(e protocol.Event) bool {
+		return !private(e.Snapshot) && (name == "" || e.Terms.Game == name)
+	})
+	s.page(w, r, http.StatusOK, "games.html", data)
+}
+
+// liveList returns those of the running games, the oldest of which comes first, that are
+// listed.
+func liveList(t words, running []protocol.Event, now time.Time, listed func(protocol.Event) bool) (list liveRows) {
+	for _, e := range slices.Backward(running) {
+		if !listed(e) {
 			continue
 		}
-		if len(data.Rows) == shownGames {
-			data.More++
+		if len(list.Rows) == shownGames {
+			list.More++
 			continue
 		}
 		row := liveRow{Link: "/game/" + url.PathEscape(string(e.Game)), Game: t.Or("game."+e.Terms.Game, e.Terms.Game),
@@ -242,9 +267,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 				row.Seats[i].Left = t.Left(*left)
 			}
 		}
-		data.Rows = append(data.Rows, row)
+		list.Rows = append(list.Rows, row)
 	}
-	s.page(w, r, http.StatusOK, "games.html", data)
+	return list
 }
 
 // clocks returns what is left on the clocks now; nil without a limit.

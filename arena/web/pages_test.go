@@ -402,9 +402,11 @@ func TestNoLiterals(t *testing.T) {
 func TestPagesWithoutStore(t *testing.T) {
 	h := startHouse(t, Config{})
 	h.Server.arena.Conn().Close()
-	w := read(h.Server, "/game/"+protocol.NewID(), "Accept-Language", "en")
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "nats") {
-		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	for _, path := range []string{"/game/" + protocol.NewID(), "/player/hare"} {
+		w := read(h.Server, path, "Accept-Language", "en")
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "nats") {
+			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
+		}
 	}
 	for _, path := range []string{"/games", "/ladder", "/rules/xiangqi"} {
 		if w := read(h.Server, path); w.Code != http.StatusOK {

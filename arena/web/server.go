@@ -142,7 +142,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		all["GET "+path] = s.app
 	}
 	for path, h := range map[string]http.HandlerFunc{"/games": s.live, "/ladder": s.ladder, "/rules": s.rules, "/rules/{game}": s.rules,
-		"/game/{id}": s.byAddress(s.limits.positions, s.game), "/game/{id}/{ply}": s.byAddress(s.limits.positions, s.game)} {
+		"/player/{id}": s.byAddress(s.limits.histories, s.player),
+		"/game/{id}":   s.byAddress(s.limits.positions, s.game), "/game/{id}/{ply}": s.byAddress(s.limits.positions, s.game)} {
 		all["GET "+path] = h
 	}
 	for pattern, h := range all {

@@ -58,6 +58,7 @@ export function open(page) {
 			h("form", { onsubmit: rename }, h("label", null, t("account.name"), name), h("p.id", null, me?.player),
 				h("div.row", null, h("button.main", { type: "submit", "data-act": "rename" }, t("account.rename")))),
 			wrong,
+			me?.player && h("p", null, h("a", { href: `/player/${me.player}` }, t("player.yours"))),
 			h("h3", null, t("account.device")), h("p.small.muted", null, t("account.device_about")),
 			h("button", { type: "button", "data-act": "device-link", onclick: move }, t("account.device_link")), device,
 			h("h3", null, t("account.leave")),

@@ -53,7 +53,7 @@ export class Strip {
 		/** @type {Seat} */
 		this.seat = "first";
 		this.colour = h("span.side", { "aria-hidden": "true" });
-		this.name = h("span.name");
+		this.name = h("a.name");
 		this.id = h("span.id");
 		this.about = h("span");
 		this.away = h("span.away"); // counts: the screen speaks when somebody leaves or comes back
@@ -74,6 +74,8 @@ export class Strip {
 		const side = state.view.sides[i];
 		this.colour.dataset.side = side;
 		put(this.name, name);
+		if (state.status === "finished" || !state.you) this.name.href = `/player/${holder.player}`; // whoever plays might tap it in place of the board
+		else this.name.removeAttribute("href");
 		put(this.id, holder.player);
 		this.id.title = holder.player;
 		const level = levelOf(holder), named = t("level.name", { n: level }), elo = levels.get(holder.player)?.elo;

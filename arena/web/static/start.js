@@ -172,7 +172,7 @@ class Start {
 		if (l?.ladder && !this.#panel) void this.#openLadder();
 		this.#panel?.show(l?.ladder ?? [], this.#game);
 		this.#part("mine", [l?.mine, l?.waiting], () => this.#drawMine());
-		this.#part("watch", l?.running, () => this.#drawWatch());
+		this.#part("watch", [l?.running, this.page.me?.player], () => this.#drawWatch());
 	}
 
 	/** @param {any[]} levels */
@@ -348,8 +348,9 @@ class Start {
 	}
 
 	#drawWatch() {
-		const t = this.page.t, n = this.#lobby?.running ?? 0;
-		fill(this.watch, h("h2", null, t("start.watch")), h("p.muted", null, n ? t("start.running", { n: number(n) }) : t("start.running_none")), n > 0 && h("a.button", { href: "/games" }, t("start.live")));
+		const t = this.page.t, n = this.#lobby?.running ?? 0, me = this.page.me?.player;
+		fill(this.watch, h("h2", null, t("start.watch")), h("p.muted", null, n ? t("start.running", { n: number(n) }) : t("start.running_none")), n > 0 && h("a.button", { href: "/games" }, t("start.live")),
+			me && h("p", null, h("a", { href: `/player/${me}` }, t("player.yours"))));
 	}
 
 	/** #ask sends a request of the setup as this visitor, and says why it was refused. @param {import("./types.js").Request} request */

@@ -15,6 +15,13 @@ func (p *tab) press(key string, code int64) {
 	}
 }
 
+// enter presses Enter, which a link takes as a character.
+func (p *tab) enter() {
+	p.t.Helper()
+	call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"})
+	call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13})
+}
+
 // focused is an expression: the name of the field that has the focus.
 const focused = `document.activeElement.name ?? ""`
 

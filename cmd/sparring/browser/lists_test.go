@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/nats-io/nats.go"
@@ -173,4 +174,52 @@ func TestTimeLeftOfGames(t *testing.T) {
 	if got := eval[int](p.tab, `(([m, s]) => 60 * m + +s)(document.querySelector(".seat.bottom .time").textContent.split(":"))`); got > now {
 		t.Errorf("%d seconds on the start screen, and then %d in the game", now, got)
 	}
+}
+
+// TestPlayer: somebody who has lost a game finds it again among the own ones, by keyboard
+// alone, and from there the opponent's page; a name is a link in a game that is over, and
+// not while one plays.
+func TestPlayer(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("gomoku")
+	id := string(p.shown())
+	p.move("h8")
+	p.see(mayMove)
+	if p.sees(`.seat a[href]`) {
+		t.Error("a name leads away from a game in play")
+	}
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.see(`.seat.top a[href^="/player/"]`)
+
+	p.open("/")
+	p.see(`.aside a[href^="/player/human-"]`)
+	p.tap(act("account"))
+	p.see(`dialog a[href^="/player/human-"]`)
+	eval[any](p.tab, `void document.querySelector('dialog a[href^="/player/"]').focus()`)
+	p.enter()
+	p.await(`location.pathname.startsWith("/player/human-") && document.querySelector("h1 .tag")`)
+	game := `.finished a[href="/game/` + id + `"]`
+	for range 50 { // the record comes a moment after the end
+		if p.sees(game) {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
+		p.open(p.path())
+	}
+	p.see(game)
+	if text := eval[string](p.tab, wide); text != "" {
+		t.Errorf("%s scrolls sideways on a phone", text)
+	}
+	p.tap(`.finished a.name`)
+	p.await(`location.pathname.startsWith("/player/gomoku-")`)
+	p.see(game)
+	if text := eval[string](p.tab, wide); text != "" {
+		t.Errorf("%s scrolls sideways on a phone", text)
+	}
+	p.tap(game)
+	p.await(`location.pathname === "/game/` + id + `"`)
+	p.see(`.board [data-point="h8"]`)
 }

@@ -158,6 +158,13 @@ func tourLists(ann, bob *tab, look func(*tab, string)) {
 	ann.open("/game/" + string(id))
 	ann.see(`.board svg`)
 	look(ann, "watch")
+	ann.open("/")
+	ann.tap(`.aside a[href^="/player/"]`)
+	ann.see(`.finished`)
+	look(ann, "player")
+	ann.tap(`.finished a.name`)
+	ann.await(`!document.querySelector("h1 .tag")`)
+	look(ann, "opponent")
 	for screen, path := range map[string]string{"ladder": "/ladder", "rules-xiangqi": "/rules/xiangqi", "rules-gomoku": "/rules/gomoku", "rules-amazons": "/rules/amazons", "nowhere": "/nowhere"} {
 		ann.open(path)
 		look(ann, screen)
