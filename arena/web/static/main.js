@@ -71,6 +71,7 @@ async function go(path, replace) {
 }
 
 let speaks = ""; // the language that the page has, or soon will
+let headed = root.lang.slice(0, 2); // the language of the links in the head, which the server has written
 
 /** speak makes a language that of the page, as soon as its dictionary can be loaded; false if another one was chosen meanwhile. @param {"en"|"zh"} language */
 async function speak(language) {
@@ -80,6 +81,7 @@ async function speak(language) {
 		if (speaks !== language) return false;
 		if (words) {
 			use(language, words);
+			if (headed !== language) void load("preferences").then((m) => m.relabel(t)).then(() => (headed = language), () => {});
 			return true;
 		}
 		await new Promise((done) => setTimeout(done, again));

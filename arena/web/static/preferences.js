@@ -2,13 +2,26 @@
 // The dialog of the settings.
 
 import { dialog } from "./dialog.js";
-import { h } from "./dom.js";
+import { h, put } from "./dom.js";
 import { change, choices, settings } from "./settings.js";
 import { signal } from "./sound.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 
 const switches = /** @type {const} */ (["sound", "vibration", "premove", "spoken"]);
+
+/**
+ * relabel writes the links in the head of the page in a language that was chosen since.
+ * @param {import("./types.js").Translate} t
+ */
+export function relabel(t) {
+	const nav = /** @type {HTMLElement} */ (document.querySelector(".site nav"));
+	nav.setAttribute("aria-label", t("page.nav"));
+	put(/** @type {HTMLElement} */ (document.querySelector(".skip")), t("page.skip"));
+	for (const [path, text] of [["/", t("page.play")], ["/games", t("page.nav_games")], ["/ladder", t("page.ladder")]]) {
+		put(/** @type {HTMLElement} */ (nav.querySelector(`[href="${path}"]`)), text);
+	}
+}
 
 /**
  * open shows the settings; each takes effect at once.

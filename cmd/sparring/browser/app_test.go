@@ -231,6 +231,7 @@ func TestSettings(t *testing.T) {
 	p.await(`document.querySelector(".piece .picture")`)
 	p.choice(`dialog select[name="language"]`, "zh")
 	p.await(`document.documentElement.lang === "zh-Hans" && document.querySelector('[data-act="resign"]')?.textContent === "认输"`)
+	p.await(`document.querySelector(".site nav").innerText.replace(/\s+/g, " ").trim() === "对弈 观战 排行榜" && document.querySelector(".skip").textContent === "跳到正文"`)
 	p.open("/ladder")
 	if got := eval[string](p.tab, `document.documentElement.lang + " " + document.documentElement.dataset.theme`); got != "zh dark" && got != "zh-Hans dark" {
 		t.Errorf("the server writes its pages in %s", got)

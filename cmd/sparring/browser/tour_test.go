@@ -159,11 +159,9 @@ func tourLists(ann, bob *tab, look func(*tab, string)) {
 	ann.see(`.board svg`)
 	look(ann, "watch")
 	ann.open("/")
-	ann.tap(`.aside a[href^="/player/"]`)
-	ann.see(`.finished`)
+	ann.tapUntil(`.aside a[href^="/player/"]`, `document.querySelector(".finished")`)
 	look(ann, "player")
-	ann.tap(`.finished a.name`)
-	ann.await(`!document.querySelector("h1 .tag")`)
+	ann.tapUntil(`.finished a.name`, `!document.querySelector("h1 .tag")`)
 	look(ann, "opponent")
 	for screen, path := range map[string]string{"ladder": "/ladder", "rules-xiangqi": "/rules/xiangqi", "rules-gomoku": "/rules/gomoku", "rules-amazons": "/rules/amazons", "nowhere": "/nowhere"} {
 		ann.open(path)
