@@ -80,6 +80,9 @@ func openingKeys(t *testing.T) map[string]bool {
 					}
 					keys["open."+stage.Procedure+".name"] = true
 					step := "open." + stage.Procedure + "." + stage.Step
+					if stage.Reach != nil && *stage.Reach == 0 && stage.Left == 1 {
+						step += ".centre"
+					}
 					keys[step], keys[step+".wait"] = true, true
 					legal := p.Legal(nil)
 					for _, m := range legal {

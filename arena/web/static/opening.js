@@ -13,8 +13,10 @@ import { fill, h, say } from "./dom.js";
  * @param {string} what ".wait", ".swap", ...; "" for what the seat does itself
  * @param {string|number} [n] of a choice
  */
-const openingText = (t, stage, what, n = "") =>
-	t(`open.${stage.procedure}.${stage.step}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
+const openingText = (t, stage, what, n = "") => {
+	const centre = stage.reach === 0 && stage.left === 1 ? ".centre" : ""; // rather than no steps from it
+	return t(`open.${stage.procedure}.${stage.step}${centre}${what}`, { n, left: stage.left, stone: stage.stone, reach: stage.reach ?? "", fifths: stage.fifths ?? "" });
+};
 
 /**
  * chooser makes the dialog of an opening's choices.

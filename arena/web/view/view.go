@@ -17,7 +17,8 @@ import (
 // ends the game so, "forbidden.overline", and for a Stage "open.swap2.choose" for
 // who acts, "open.swap2.choose.wait" for who waits, "open.choice.swap" for a choice
 // and "open.swap2.choose.swap" for what it leads to, with {left}, {stone}, {reach},
-// {fifths}, and {n} of "fifths-3".
+// {fifths}, and {n} of "fifths-3"; for a single stone within no steps of the centre,
+// "open.taraguchi.put-stone.centre" and "... .centre.wait".
 type View struct {
 	Game  string `json:"game"`
 	Rules string `json:"rules"`

@@ -65,8 +65,11 @@ func TestOpeningTexts(t *testing.T) {
 	p := newPerson(t, "reader", phone, sharedWorld(t).at)
 	p.begin("gomoku")
 	for _, lang := range []string{"en", "zh"} {
-		eval[any](p.tab, `fetch(document.querySelector('script[type="module"]').src.replace("main.js", "`+lang+`.json")).then(a => a.json()).then(d => window.`+lang+` = d), null`)
+		eval[any](p.tab, `fetch(document.querySelector('script[type="module"]').src.replace("main.js", "`+lang+`.late.json")).then(a => a.json()).then(d => window.`+lang+` = d), null`)
 		p.await("window." + lang)
+		if n := eval[int](p.tab, `Object.keys(`+lang+`).filter(key => /^open\./.test(key)).length`); n < 50 {
+			t.Errorf("%s: %d texts of openings", lang, n)
+		}
 		cut := eval[string](p.tab, `(line => Object.entries(`+lang+`).filter(([key, text]) => {
 			if (!/^open\.\w+\.(put-|offer|pick|.*\.wait)/.test(key)) return false;
 			line.className = "line long";
@@ -78,6 +81,18 @@ func TestOpeningTexts(t *testing.T) {
 			t.Errorf("%s: cut: %s", lang, cut)
 		}
 	}
+}
+
+// TestFirstStoneInTheCentre: who opens is asked for the centre, not for a point no steps from it.
+func TestFirstStoneInTheCentre(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku", rules: "gomoku/renju-15+taraguchi-10"})
+	f.ann.await(`document.querySelector("[data-status]").textContent === "Put the first stone in the centre. Your opponent may then swap colours."`)
+	f.bob.await(`document.querySelector("[data-status]").textContent === "Your opponent puts the first stone in the centre. Then you may swap colours."`)
+	f.play(f.ann, "h8")
+	f.choose(f.bob, "stay", 2)
+	f.bob.await(`/^Put stone 2, at most 1 step from the centre/.test(document.querySelector("[data-status]").textContent)`)
 }
 
 // play lets somebody make moves, one after the other.
