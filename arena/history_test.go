@@ -104,10 +104,10 @@ func TestPlayedGames(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newListing(t, nc)
-	defer a.follow()()
 	defer b.follow()()
 	a.until("bob", "g5", "g3", "g1")
 	a.until("ann", "g5", "g4", "g3", "g2", "g1")
+	defer a.follow()()
 	a.publish(endedAt("g6", 6, "ann", "bob"))
 	a.until("bob", "g6", "g5", "g3", "g1")
 	b.until("ann", "g6", "g5", "g4", "g3", "g2", "g1")
