@@ -315,8 +315,10 @@ async function boot() {
 	socket.on("welcome", (m) => {
 		outdated = !!m.version && !!served && m.version !== served;
 		expire(renewable());
+		const ended = !m.player && person(); // elsewhere, or long ago
 		person(!!m.player);
 		head();
+		if (ended) void spoken.then(() => note(t("error.no-session")));
 	});
 	socket.on("turns", (m) => {
 		turns = m;
@@ -325,7 +327,8 @@ async function boot() {
 	});
 	socket.on("notice", (n) => n.kind === "started" && tell(n));
 	if (person() || routes.some(([form]) => form.test(location.pathname))) connect();
-	await speak(settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
+	const spoken = speak(settings.language === "auto" ? (root.lang.startsWith("zh") ? "zh" : "en") : settings.language);
+	await spoken;
 	head();
 	socket.on("status", announce);
 	socket.on("status", prepare);

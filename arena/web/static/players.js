@@ -168,7 +168,7 @@ export class Actions {
 		const may = new Set(state.may ?? []), over = state.status === "finished";
 		const you = state.you, bot = !!you && state.holders[you === "first" ? 1 : 0].kind === "bot";
 		const ladder = !!you && !!state.pool?.startsWith("ladder.");
-		if (may.has("hint")) this.hint.hidden = false;
+		if (may.has("hint") || !you) this.hint.hidden = !you; // nobody plays here any more who has been signed out elsewhere
 		this.hint.disabled = !may.has("hint") || state.turn !== you;
 		const key = JSON.stringify([over, buttons.filter((b) => may.has(b)), bot]); // not what changes with each turn
 		if (key !== this.#drawn) {

@@ -87,3 +87,28 @@ func TestBrowserWithoutCookies(t *testing.T) {
 	p.heard("This browser keeps no cookies of this page, and without one nobody can play here. Allow them, and reload the page.")
 	p.see(act("play"))
 }
+
+// TestSignedOutElsewhere: a device that was signed out from another one, in the middle of a
+// game, says so, and offers nothing that it may not do.
+func TestSignedOutElsewhere(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p, old := newPerson(t, "owner", phone, w.at), newPerson(t, "owner's old phone", phone, w.at)
+	id := p.play(setup{game: "gomoku", seat: "first"})
+	p.tap(act("account"))
+	p.tapUntil(act("device-link"), visible(`dialog input[data-link]`))
+	old.open(p.link())
+	old.tapUntil(`main form button`, `location.pathname === "/"`)
+	old.open("/game/" + string(id))
+	old.see(mayMove)
+	old.see(act("hint"))
+	p.tap(act("sign-out-others"))
+	old.await(notes("You are not signed in on this device any more."))
+	old.see(`.board[data-may="none"]`)
+	old.await("!" + visible(`[data-act="hint"], [data-act="resign"]`))
+	old.open("/game/" + string(id))
+	old.connected()
+	if eval[bool](old.tab, notes("You are not signed in on this device any more.")) {
+		t.Error("it says so again")
+	}
+}
