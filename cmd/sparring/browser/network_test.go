@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
@@ -369,6 +370,28 @@ func TestLoadedInPieces(t *testing.T) {
 		call(p.tab, block, blocked{[]string{}})
 		network.setCut(false)
 		p.see(act("play"))
+	}
+}
+
+// TestWaitsForScreen: while the scripts of a page are slow to come, it shows that it loads; not
+// to somebody whose browser runs none.
+func TestWaitsForScreen(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	network.down.takes.Store(int64(3 * time.Second))
+	p := newPerson(t, "islander", phone, network.at)
+	p.open("/")
+	p.see(`main .loading .dots`)
+	p.see(act("play"))
+	if p.sees(`.loading`) {
+		t.Error("it goes on loading")
+	}
+	reader := newPerson(t, "reader", phone, w.at)
+	call(reader.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	reader.open("/")
+	if got := eval[string](reader.tab, `getComputedStyle(document.querySelector(".loading")).display`); got != "none" {
+		t.Errorf("without scripts it is shown: %s", got)
 	}
 }
 
