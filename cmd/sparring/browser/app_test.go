@@ -170,6 +170,12 @@ func largeText(t *testing.T, p *person, size int64) {
 	look("games")
 	p.open("/ladder")
 	look("ladder")
+	p.open("/")
+	p.see(`.aside a[href^="/player/"]`)
+	own := eval[string](p.tab, `document.querySelector('.aside a[href^="/player/"]').pathname`)
+	p.lists(own, "")
+	p.open(own)
+	look("player")
 }
 
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.

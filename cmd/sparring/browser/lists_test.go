@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/nats-io/nats.go"
@@ -176,6 +175,15 @@ func TestTimeLeftOfGames(t *testing.T) {
 	}
 }
 
+// lists waits until the page of a player has a finished game, which comes there a moment after
+// its end.
+func (p *tab) lists(page, id string) {
+	p.t.Helper()
+	poll(p, `fetch(`+quote(page)+`).then(a => a.text()).then(text => window.listed = text), window.listed ?? ""`, func(text string) bool {
+		return strings.Contains(text, `<div class="grow"><a href="/game/`+id)
+	})
+}
+
 // TestPlayer: somebody who has lost a game finds it again among the own ones, by keyboard
 // alone, and from there the opponent's page; a name is a link in a game that is over, and
 // not while one plays.
@@ -202,13 +210,8 @@ func TestPlayer(t *testing.T) {
 	p.enter()
 	p.await(`location.pathname.startsWith("/player/human-") && document.querySelector("h1 .tag")`)
 	game := `.finished a[href="/game/` + id + `"]`
-	for range 50 { // the record comes a moment after the end
-		if p.sees(game) {
-			break
-		}
-		time.Sleep(200 * time.Millisecond)
-		p.open(p.path())
-	}
+	p.lists(p.path(), id)
+	p.open(p.path())
 	p.see(game)
 	if text := eval[string](p.tab, wide); text != "" {
 		t.Errorf("%s scrolls sideways on a phone", text)
