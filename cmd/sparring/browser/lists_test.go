@@ -201,6 +201,9 @@ func TestPlayer(t *testing.T) {
 	p.tap(act("resign"))
 	p.tap(act("yes-resign"))
 	p.see(`.seat.top a[href^="/player/"]`)
+	if h := eval[float64](p.tab, `Math.min(...[...document.querySelectorAll(".seat a")].map(a => a.getBoundingClientRect().height))`); h < 24 {
+		t.Errorf("a name is %v pixels high, too low for a finger", h)
+	}
 
 	p.open("/")
 	p.see(`.aside a[href^="/player/human-"]`)
