@@ -340,7 +340,7 @@ async function boot() {
 	}
 	addEventListener("popstate", () => {
 		if (location.pathname === address) visits++; // no other screen any more
-		else void show();
+		else void show().then((ours) => ours || location.reload()); // the server writes that page
 	});
 	document.addEventListener("click", follow);
 	for (const kind of ["pointerdown", "keydown", "wheel"]) addEventListener(kind, () => (touched = performance.now()), { passive: true, capture: true });

@@ -126,6 +126,31 @@ func TestLiveList(t *testing.T) {
 	watcher.await(`!document.querySelector(` + quote(link) + `)`)
 }
 
+// TestBackToList: Back leads from a game to the list or the player from which somebody has come,
+// and Forward to the game again.
+func TestBackToList(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	id := string(p.play(setup{game: "xiangqi", seat: "first"}))
+	p.open("/")
+	p.see(`.aside a[href^="/player/"]`)
+	own := eval[string](p.tab, `document.querySelector('.aside a[href^="/player/"]').pathname`)
+	for _, list := range []string{"/games", own} {
+		p.open(list)
+		p.connected()
+		p.tapUntil(`.live a[href="/game/`+id+`"]`, inGame)
+		p.see(mayMove)
+		eval[any](p.tab, `void setTimeout(() => history.back())`)
+		p.await(`location.pathname === ` + quote(list) + ` && !document.querySelector(".board")`)
+		p.see(`.live a[href="/game/` + id + `"]`)
+		p.connected()
+		eval[any](p.tab, `void setTimeout(() => history.forward())`)
+		p.await(inGame)
+		p.see(mayMove)
+	}
+}
+
 // TestLanguageLink: a language that is chosen at the foot of a page that the server writes is
 // that of all pages and of the scripts, and lasts until another one is chosen.
 func TestLanguageLink(t *testing.T) {
