@@ -112,9 +112,13 @@ func TestPlayedGames(t *testing.T) {
 	a.until("bob", "g6", "g5", "g3", "g1")
 	b.until("ann", "g6", "g5", "g4", "g3", "g2", "g1")
 
-	games, err := a.PlayedBy(t.Context(), "ann")
-	if err != nil {
-		t.Fatal(err)
+	var games []Played
+	for _, p := range []protocol.PlayerID{"ann", "bob"} {
+		of, err := a.PlayedBy(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		games = append(games, of...)
 	}
 	for _, g := range games {
 		rec, err := a.PlayedRecord(t.Context(), g)
