@@ -146,6 +146,10 @@ func TestAnsweredAfterTheEnd(t *testing.T) {
 		t.Errorf("while its referee answers elsewhere: refereed %t, seated %t", refereed, seated)
 	}
 	first.stop()
+	gametest.Eventually(t, "the second arena to know that the first one is gone", func() bool { // until then it is sent again
+		refereed, _ := second.served(g, "bob")
+		return !refereed
+	})
 	over(bob, g)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +15,9 @@ func TestHangUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes and plays games")
 	}
+	ignored := make(chan os.Signal, 1) // by the tests, so that their processes don't inherit that nohup began them
+	signal.Notify(ignored, syscall.SIGHUP)
+	defer signal.Stop(ignored)
 	h := newFleet(t)
 	_, url := h.startNATS(0)
 	a, b := h.startArena(url), h.startBot(url, "b1")
