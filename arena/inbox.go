@@ -19,7 +19,7 @@ type request interface{ serve(r *referee) }
 // laneSize how many of one player, before they are refused. The referee itself may
 // be waiting for the store.
 const (
-	inboxSize = 256
+	inboxSize = 64
 	laneSize  = 32
 )
 
@@ -31,7 +31,7 @@ func (r *referee) receive(q protocol.GameRequest) {
 		lane = r.lanes[game.Second]
 	}
 	select {
-	case lane <- playerRequest(q):
+	case lane <- (*playerRequest)(&q):
 	default:
 		q.Answer(protocol.ActAnswer{Answer: refusal(protocol.RateLimited, "too many requests wait for the referee")})
 	}
@@ -70,7 +70,7 @@ func (r *referee) serve(q request) {
 // playerRequest is a request of a player.
 type playerRequest protocol.GameRequest
 
-func (q playerRequest) serve(r *referee) {
+func (q *playerRequest) serve(r *referee) {
 	var event *protocol.Event
 	var ans protocol.ActAnswer
 	now := time.Now()
@@ -96,7 +96,7 @@ func (q playerRequest) serve(r *referee) {
 	if ans.Error != nil {
 		r.a.metrics.refused.WithLabelValues(string(ans.Error.Code)).Inc()
 	}
-	protocol.GameRequest(q).Answer(ans)
+	(*protocol.GameRequest)(q).Answer(ans)
 }
 
 // owns reports whether no other arena can be the referee. A refusal, which no

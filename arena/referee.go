@@ -28,8 +28,8 @@ type referee struct {
 	ctx     context.Context // ends when the game is lost, over, or the arena stops
 	stop    context.CancelCauseFunc
 	inbox   chan request
-	lanes   [2]chan playerRequest // by seat: what its player sends
-	done    chan struct{}         // closed when the goroutine has ended
+	lanes   [2]chan *playerRequest // by seat: what its player sends
+	done    chan struct{}          // closed when the goroutine has ended
 
 	look  chan struct{}         // signals that tick is due, see watchSeats
 	quiet atomic.Pointer[quiet] // nil: tick is due all the time
@@ -67,7 +67,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	r := &referee{
 		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
 		game: live, j: j, ctx: life, stop: stop, inbox: make(chan request, inboxSize), done: make(chan struct{}),
-		lanes:     [2]chan playerRequest{make(chan playerRequest, laneSize), make(chan playerRequest, laneSize)},
+		lanes:     [2]chan *playerRequest{make(chan *playerRequest, laneSize), make(chan *playerRequest, laneSize)},
 		log:       a.log.With().Str("game", string(live.ID())).Uint64("term", live.Term()).Logger(),
 		seatSince: [2]time.Time{now, now}, uncharged: now, look: make(chan struct{}, 1),
 	}
