@@ -14,7 +14,7 @@ import (
 // seated returns the player's seat if the request comes from the instance that
 // holds it now. Otherwise, and for the repetition of a request that took effect,
 // it returns the answer.
-func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch uint64, id string, what asked, now time.Time) (game.Seat, *protocol.ActAnswer) {
+func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch uint64, req request, now time.Time) (game.Seat, *protocol.ActAnswer) {
 	seat, held := g.SeatOf(p)
 	if !held {
 		return 0, g.refuse(now, protocol.Denied, "this player has no seat in this game")
@@ -22,12 +22,11 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 	if g.held {
 		return seat, g.unanswered()
 	}
-	if before, ok := g.recent[seat].find(id); ok {
-		if before.what != what && before.what != (asked{}) {
+	if before, ok := g.recent[seat].find(req.id); ok {
+		if !req.repeats(before) {
 			return seat, g.refuse(now, protocol.Malformed, "id: that of another request in this game")
 		}
-		ans := before.ans
-		ans.Code = protocol.Duplicate
+		ans := protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Duplicate}, Receipt: before.receipt}
 		g.fill(&ans, now)
 		return seat, &ans
 	}
@@ -63,8 +62,8 @@ func (g *Game) refuse(now time.Time, c protocol.Code, format string, args ...any
 // Move rules on a move. Without an event nothing has changed and the answer is
 // final; with one, Commit returns the answer.
 func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now time.Time) (*protocol.Event, protocol.ActAnswer) {
-	what := asked{protocol.ActMove, req.Ply, req.Move}
-	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, what, now)
+	asked := requested(req.ID, protocol.ActMove, req.Ply, req.Move)
+	seat, done := g.seated(p, req.Instance, req.Epoch, asked, now)
 	if done != nil {
 		return nil, *done
 	}
@@ -124,7 +123,8 @@ func (g *Game) Move(p protocol.PlayerID, req protocol.MoveRequest, arrived, now 
 	if g.snap.DrawBy != nil && *g.snap.DrawBy != seat {
 		g.snap.DrawBy = nil // a move declines the offer
 	}
-	g.accept(seat, req.ID, what, protocol.ActAnswer{Receipt: g.receipt})
+	asked.receipt = g.receipt
+	g.accept(seat, asked)
 	if outcome := g.pos.Outcome(); outcome.Over() {
 		g.finish(outcome)
 		e := g.event(protocol.EventEnd, &seat, req.ID, now, nil)
@@ -173,9 +173,9 @@ func parseKey(text string) (uint64, bool) {
 }
 
 // accept prepares the answer that Commit returns and keeps it for repetitions.
-func (g *Game) accept(seat game.Seat, id string, what asked, ans protocol.ActAnswer) {
-	g.caused = ans
-	g.recent[seat].keep(id, what.ply, what, ans)
+func (g *Game) accept(seat game.Seat, req request) {
+	g.caused = protocol.ActAnswer{Receipt: req.receipt}
+	g.recent[seat].keep(req)
 }
 
 // Act rules on a resignation or a step of a draw or takeback offer. Its results
@@ -185,11 +185,12 @@ func (g *Game) accept(seat game.Seat, id string, what asked, ans protocol.ActAns
 // seat is late, like a move. The opponent's must wait: a move may still be on its way
 // that arrived in time, or with lag to credit. It is sent again until that is settled.
 func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.ActRequest, arrived, now time.Time) (*protocol.Event, protocol.ActAnswer) {
-	what := asked{action, req.Ply, string(req.Step)}
+	ply := req.Ply
 	if action == protocol.ActResign {
-		what.ply = noPly // it counts at any ply, and a sender that is told of a move names the next one
+		ply = noPly // it counts at any ply, and a sender that is told of a move names the next one
 	}
-	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, what, now)
+	asked := requested(req.ID, action, ply, string(req.Step))
+	seat, done := g.seated(p, req.Instance, req.Epoch, asked, now)
 	switch {
 	case done != nil:
 		return nil, *done
@@ -212,21 +213,21 @@ func (g *Game) Act(p protocol.PlayerID, action protocol.Action, req protocol.Act
 	}
 	switch action {
 	case protocol.ActResign:
-		g.accept(seat, req.ID, what, protocol.ActAnswer{})
+		g.accept(seat, asked)
 		why, text := protocol.ReasonResign, protocol.FaultText(req.Fault, p)
 		if text != "" {
 			why = req.Fault
 		}
 		return g.end(game.Outcome{Result: game.WonBy(seat.Other()), Reason: why}, &seat, req.ID, now, text, nil)
 	case protocol.ActDraw:
-		return g.draw(seat, req, what, now)
+		return g.draw(seat, req, asked, now)
 	case protocol.ActTakeback:
-		return g.takeback(seat, req, what, now)
+		return g.takeback(seat, req, asked, now)
 	}
 	return nil, *g.refuse(now, protocol.UnknownVerb, "want resign, draw or takeback")
 }
 
-func (g *Game) draw(seat game.Seat, req protocol.ActRequest, what asked, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+func (g *Game) draw(seat game.Seat, req protocol.ActRequest, asked request, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	open := g.snap.DrawBy
 	theirs := open != nil && *open != seat
 	switch {
@@ -239,17 +240,17 @@ func (g *Game) draw(seat game.Seat, req protocol.ActRequest, what asked, now tim
 	case req.Step == protocol.StepDecline:
 		g.snap.DrawBy = nil // declined, or withdrawn if it was the seat's own
 	case theirs: // accepted, or offered by both
-		g.accept(seat, req.ID, what, protocol.ActAnswer{})
+		g.accept(seat, asked)
 		return g.end(game.Outcome{Result: game.Draw, Reason: protocol.ReasonAgreement}, &seat, req.ID, now, "", nil)
 	default:
 		g.snap.DrawBy = &seat
 		g.drawPly.note(seat, len(g.snap.Moves))
 	}
-	g.accept(seat, req.ID, what, protocol.ActAnswer{})
+	g.accept(seat, asked)
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
-func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, what asked, now time.Time) (*protocol.Event, protocol.ActAnswer) {
+func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, asked request, now time.Time) (*protocol.Event, protocol.ActAnswer) {
 	open := g.snap.TakebackBy
 	theirs := open != nil && *open != seat
 	switch {
@@ -281,10 +282,10 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, what asked, now
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
 		g.drawPly, g.backPly = oncePerMove{}, oncePerMove{}
-		g.accept(seat, req.ID, what, protocol.ActAnswer{})
+		g.accept(seat, asked)
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}
-	g.accept(seat, req.ID, what, protocol.ActAnswer{})
+	g.accept(seat, asked)
 	return g.event(protocol.EventOffer, &seat, req.ID, now, nil), protocol.ActAnswer{}
 }
 
@@ -308,8 +309,8 @@ const (
 
 // Chat checks whether a message may be passed on and returns its receiver.
 func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time) (to protocol.PlayerID, ans protocol.ActAnswer) {
-	what := asked{protocol.ActChat, noPly, req.Text}
-	seat, done := g.seated(p, req.Instance, req.Epoch, req.ID, what, now)
+	asked := requested(req.ID, protocol.ActChat, noPly, req.Text)
+	seat, done := g.seated(p, req.Instance, req.Epoch, asked, now)
 	if done != nil {
 		return "", *done
 	}
@@ -320,7 +321,7 @@ func (g *Game) Chat(p protocol.PlayerID, req protocol.ChatRequest, now time.Time
 		return "", *g.refuse(now, protocol.RateLimited, "too many messages: wait a moment")
 	}
 	ans = protocol.ActAnswer{}
-	g.recent[seat].keep(req.ID, noPly, what, ans)
+	g.recent[seat].keep(asked)
 	g.fill(&ans, now)
 	return g.snap.Holders[seat.Other()].Player, ans
 }

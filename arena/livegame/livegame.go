@@ -2,6 +2,7 @@ package livegame
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -35,7 +36,7 @@ type Game struct {
 	drawPly   oncePerMove         // of draw offers
 	backPly   oncePerMove         // of takeback requests
 	receipt   *protocol.Receipt   // of the last move
-	recent    [2]requests         // by seat: answers to requests that took effect
+	recent    [2]requests         // by seat
 	chats     [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
 	pending   func(now time.Time) // what Commit does
 	entry     *protocol.Event     // the uncommitted event
@@ -164,10 +165,10 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	g.drawPly.restore(last.DrawOffered, len(last.Moves))
 	g.backPly.restore(last.TakebackAsked, len(last.Moves))
 	for _, r := range last.Earlier {
-		g.recent[r.Seat].keep(r.ID, r.Ply, asked{}, protocol.ActAnswer{})
+		g.recent[r.Seat].keep(request{id: r.ID, ply: r.Ply})
 	}
 	if last.Request != "" && last.Seat != nil {
-		g.recent[*last.Seat].keep(last.Request, len(last.Moves), asked{}, protocol.ActAnswer{Receipt: last.Receipt})
+		g.recent[*last.Seat].keep(request{id: last.Request, ply: len(last.Moves), receipt: last.Receipt})
 	}
 	return g, g.event(protocol.EventTakeover, nil, "", now, nil), nil
 }
@@ -340,60 +341,61 @@ func (g *Game) Over() bool { return g.snap.Status == protocol.Finished }
 // Ply counts the moves on the board.
 func (g *Game) Ply() int { return len(g.snap.Moves) }
 
-// requests remembers the answers to the last requests of a seat that took effect, by their
-// ids, so that a repetition gets the same answer.
-type requests struct {
-	known map[string]answeredRequest
-	order []named
+// requests are the last requests of a seat that took effect, the oldest first, so that a
+// repetition gets the same answer.
+type requests []request
+
+// request is what is remembered of a request.
+type request struct {
+	id      string
+	ply     int               // that it names, or noPly
+	what    uint64            // hash of what it asks for; 0 if only an earlier referee knew
+	receipt *protocol.Receipt // of a move that took effect
 }
 
-// named is a request, and the ply that it named.
-type named struct {
-	id  string
-	ply int
-}
-
-// answeredRequest is a request that took effect.
-type answeredRequest struct {
-	what asked // zero if only an earlier referee knew
-	ans  protocol.ActAnswer
-}
-
-// asked is what a request asks for. Another one with the same id is no repetition: its
-// sender must not take it for accepted.
-type asked struct {
-	action protocol.Action
-	ply    int
-	text   string // the move, the step, or what is said
-}
-
+// remembered is how many requests of a seat are kept.
 const remembered = 32
 
 // noPly is the ply of a request that names none, as a chat message.
 const noPly = -1
 
-func (r *requests) keep(id string, ply int, what asked, ans protocol.ActAnswer) {
-	if r.known == nil {
-		r.known = make(map[string]answeredRequest)
-	}
-	if len(r.order) == remembered {
-		delete(r.known, r.order[0].id)
-		r.order = r.order[1:]
-	}
-	r.known[id] = answeredRequest{what, ans}
-	r.order = append(r.order, named{id, ply})
+// requested describes a request; text is its move, its step, or what is said.
+func requested(id string, action protocol.Action, ply int, text string) request {
+	what := maphash.Comparable(requestSeed, struct {
+		action protocol.Action
+		ply    int
+		text   string
+	}{action, ply, text})
+	return request{id: id, ply: ply, what: what}
 }
 
-func (r *requests) find(id string) (answeredRequest, bool) {
-	before, ok := r.known[id]
-	return before, ok
+// requestSeed is that of hashes that never leave the process.
+var requestSeed = maphash.MakeSeed()
+
+// repeats reports whether it is another one, sent again. If it is not, and has the same id, its
+// sender must not take it for accepted.
+func (r request) repeats(o request) bool { return r.what == o.what || o.what == 0 }
+
+func (r *requests) keep(one request) {
+	if len(*r) == remembered {
+		*r = slices.Delete(*r, 0, 1)
+	}
+	*r = append(*r, one)
+}
+
+func (r requests) find(id string) (one request, ok bool) {
+	i := slices.IndexFunc(r, func(one request) bool { return one.id == id })
+	if i < 0 {
+		return request{}, false
+	}
+	return r[i], true
 }
 
 // earlier returns what the next entry, which a request causes, has to say of others: most
 // name a ply that is over, so that there is nothing to say.
 func (g *Game) earlier(request string) (all []protocol.EarlierRequest) {
 	for seat := range g.recent {
-		for _, r := range g.recent[seat].order {
+		for _, r := range g.recent[seat] {
 			if r.ply >= len(g.snap.Moves) && r.id != request {
 				all = append(all, protocol.EarlierRequest{Seat: game.Seat(seat), ID: r.id, Ply: r.ply})
 			}
