@@ -224,22 +224,19 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
 	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
-	a.wg.Go(func() {
-		for a.life.Err() == nil {
-			if err := a.history.follow(a.life, a.store); err != nil && a.life.Err() == nil {
-				a.log.Error().Err(err).Msg("records can't be read, so players' games are not listed; trying again")
+	for trouble, follow := range map[string]func(context.Context, *store) error{
+		"records can't be read, so players' games are not listed; trying again": a.history.follow,
+		"records can't be read, so games are not rated; trying again":           a.ladder.follow,
+	} {
+		a.wg.Go(func() {
+			for a.life.Err() == nil {
+				if err := follow(a.life, a.store); err != nil && a.life.Err() == nil {
+					a.log.Error().Err(err).Msg(trouble)
+				}
+				sleep(a.life, time.Second)
 			}
-			sleep(a.life, time.Second)
-		}
-	})
-	a.wg.Go(func() {
-		for a.life.Err() == nil {
-			if err := a.ladder.follow(a.life, a.store); err != nil && a.life.Err() == nil {
-				a.log.Error().Err(err).Msg("records can't be read, so games are not rated; trying again")
-			}
-			sleep(a.life, time.Second)
-		}
-	})
+		})
+	}
 	if a.cfg.Ladder.On {
 		a.wg.Go(func() { a.runLadder(ctx) })
 	}

@@ -134,7 +134,7 @@ type Search struct {
 	urgent  time.Time // from then on it runs even without a free core
 	begun   bool      // it has had a core
 	awake   bool      // it may run
-	began   time.Time // when it was let run last
+	awakeAt time.Time // when it was let run last
 	stopped bool
 	ended   bool
 	run     Running     // nil before it runs

@@ -145,9 +145,9 @@ func (p *Pool) schedule() {
 		free -= s.threads()
 		ready = append(ready, s)
 		if !s.awake {
-			s.began = now
+			s.awakeAt = now
 		}
-		if until := s.began.Add(quickTime); s.isQuick() && leaves.Before(until) {
+		if until := s.awakeAt.Add(quickTime); s.isQuick() && leaves.Before(until) {
 			leaves = until
 		}
 	}

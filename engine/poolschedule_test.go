@@ -52,7 +52,7 @@ func TestSchedule(t *testing.T) {
 }
 
 // leavesSoon reports whether a search is expected to end in a moment.
-func leavesSoon(s *Search) bool { return s.isQuick() && time.Since(s.began) < quickTime }
+func leavesSoon(s *Search) bool { return s.isQuick() && time.Since(s.awakeAt) < quickTime }
 
 // promises checks who runs and who waits.
 func promises(t *testing.T, p *Pool) {

@@ -372,9 +372,9 @@ func requested(id string, action protocol.Action, ply int, text string) request 
 // requestSeed is that of hashes that never leave the process.
 var requestSeed = maphash.MakeSeed()
 
-// repeats reports whether it is another one, sent again. If it is not, and has the same id, its
-// sender must not take it for accepted.
-func (r request) repeats(o request) bool { return r.what == o.what || o.what == 0 }
+// repeats reports whether it is an earlier one with the same id, sent again. If it asks for
+// something else, its sender must not take it for accepted.
+func (r request) repeats(earlier request) bool { return r.what == earlier.what || earlier.what == 0 }
 
 func (r *requests) keep(one request) {
 	if len(*r) == remembered {
