@@ -224,23 +224,29 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
 	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
-	for trouble, follow := range map[string]func(context.Context, *store) error{
-		"records can't be read, so players' games are not listed; trying again": a.history.follow,
-		"records can't be read, so games are not rated; trying again":           a.ladder.follow,
-	} {
-		a.wg.Go(func() {
-			for a.life.Err() == nil {
-				if err := follow(a.life, a.store); err != nil && a.life.Err() == nil {
-					a.log.Error().Err(err).Msg(trouble)
-				}
-				sleep(a.life, time.Second)
-			}
-		})
-	}
+	a.followRecords(a.history.follow, func(line *zerolog.Event) {
+		line.Msg("records can't be read, so players' games are not listed; trying again")
+	})
+	a.followRecords(a.ladder.follow, func(line *zerolog.Event) {
+		line.Msg("records can't be read, so games are not rated; trying again")
+	})
 	if a.cfg.Ladder.On {
 		a.wg.Go(func() { a.runLadder(ctx) })
 	}
 	return stop, nil
+}
+
+// followRecords follows the records in the background for as long as the arena lives, and
+// tries again if they can't be read; trouble logs that.
+func (a *Arena) followRecords(follow func(context.Context, *store) error, trouble func(line *zerolog.Event)) {
+	a.wg.Go(func() {
+		for a.life.Err() == nil {
+			if err := follow(a.life, a.store); err != nil && a.life.Err() == nil {
+				trouble(a.log.Error().Err(err))
+			}
+			sleep(a.life, time.Second)
+		}
+	})
 }
 
 // pauseAll pauses the games of this process and releases them.
