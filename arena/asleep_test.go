@@ -86,7 +86,7 @@ func stopped(t *testing.T, srv platform, signal func(os.Signal)) {
 					p.random(st)
 					return
 				}
-				p.wg.Go(func() { <-halt; p.random(st) })
+				p.spawn(func() { <-halt; p.random(st) })
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func TestStoppedArenaHasLostItsGames(t *testing.T) {
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) {
 			p.play = func(st protocol.State) {
-				p.wg.Go(func() {
+				p.spawn(func() {
 					time.Sleep(200 * time.Millisecond)
 					if len(st.Moves) >= 4 {
 						<-halt

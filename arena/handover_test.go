@@ -48,7 +48,7 @@ func whole(t *testing.T, s *store, g protocol.GameID) []protocol.Event {
 func slow(p *player, d time.Duration) {
 	p.set(func(p *player) {
 		p.play = func(st protocol.State) {
-			p.wg.Go(func() {
+			p.spawn(func() {
 				time.Sleep(d)
 				p.random(st)
 			})

@@ -45,6 +45,7 @@ type player struct {
 	plays  []string      // games
 	takes  *protocol.Takes
 	pools  []protocol.Pool
+	left   bool // by leaveTable
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }
@@ -103,16 +104,27 @@ func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.Playe
 	for _, pool := range p.pools {
 		p.listen(pool)
 	}
-	p.wg.Go(func() { p.beat(ctx) })
+	p.spawn(func() { p.beat(ctx) })
 	t.Cleanup(p.leaveTable)
 	return p
 }
 
 // leaveTable stops the player without notice.
 func (p *player) leaveTable() {
+	p.set(func(p *player) { p.left = true })
 	p.stop()
 	p.nc.Close()
 	p.wg.Wait()
+}
+
+// spawn runs f in a goroutine that leaveTable waits for. It does nothing after that: a
+// state may still be with its handler when the connection is closed.
+func (p *player) spawn(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.left {
+		p.wg.Go(f)
+	}
 }
 
 func (p *player) hello(ctx context.Context) {
@@ -241,7 +253,7 @@ func (p *player) random(st protocol.State) {
 		p.t.Errorf("game %s: %v", st.Game, err)
 		return
 	}
-	p.wg.Go(func() {
+	p.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		_, err := p.Move(ctx, st.Game, st.Holders[st.You].Epoch, len(st.Moves), text, key(pos))

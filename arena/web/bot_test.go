@@ -29,6 +29,7 @@ type bot struct {
 	answer protocol.Taking
 	free   int
 	games  map[protocol.GameID]*nats.Subscription
+	left   bool // the test is over
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 }
@@ -63,9 +64,24 @@ func joinBot(t testing.TB, srv players, id protocol.PlayerID, hello protocol.Hel
 		t.Fatal(err)
 	}
 	b.greet(ctx, hello)
-	b.wg.Go(func() { b.beat(ctx, hello) })
-	t.Cleanup(func() { b.stop(); b.nc.Close(); b.wg.Wait() })
+	b.spawn(func() { b.beat(ctx, hello) })
+	t.Cleanup(func() {
+		b.set(func(b *bot) { b.left = true })
+		b.stop()
+		b.nc.Close()
+		b.wg.Wait()
+	})
 	return b
+}
+
+// spawn runs f in a goroutine that the end of the test waits for. It does nothing after
+// that: a state may still be with its handler when the connection is closed.
+func (b *bot) spawn(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.left {
+		b.wg.Go(f)
+	}
 }
 
 func (b *bot) greet(ctx context.Context, hello protocol.Hello) {
@@ -152,7 +168,7 @@ func (b *bot) state(st protocol.State) {
 	}
 	seat := st.Holders[st.You]
 	if st.TakebackBy != nil && *st.TakebackBy != st.You {
-		b.wg.Go(func() {
+		b.spawn(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			b.client.Takeback(ctx, st.Game, seat.Epoch, len(st.Moves), protocol.StepAccept)
@@ -173,7 +189,7 @@ func (b *bot) state(st protocol.State) {
 		b.t.Error(err)
 		return
 	}
-	b.wg.Go(func() {
+	b.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		b.client.Move(ctx, st.Game, seat.Epoch, len(st.Moves), text, game.KeyText(pos.Key()))

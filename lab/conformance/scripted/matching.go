@@ -76,7 +76,7 @@ func (p *Platform) challenge(from protocol.From, m protocol.ChallengeRequest) (a
 	var ctx context.Context
 	ctx, c.cancel = context.WithDeadline(p.life, c.Expires)
 	p.challenges[c.Game], p.used[id] = c, c.Game
-	p.wg.Go(func() {
+	p.spawn(func() {
 		defer c.cancel()
 		p.match(ctx, c)
 	})
@@ -212,7 +212,7 @@ func (p *Platform) offerSeat(g *Game, seat game.Seat) {
 	if h.Player == Script {
 		return
 	}
-	p.wg.Go(func() {
+	p.spawn(func() {
 		for {
 			var vacant bool
 			var ply int

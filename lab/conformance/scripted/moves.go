@@ -103,7 +103,7 @@ func Position(s protocol.Snapshot) (game.Position, error) {
 func (p *Player) send(s *Seat, st protocol.State, m protocol.MoveRequest, after time.Duration) {
 	s.waiting = true
 	hook := p.hooks.Move
-	p.wg.Go(func() {
+	p.spawn(func() {
 		select {
 		case <-time.After(after):
 		case <-p.life.Done():
@@ -148,7 +148,7 @@ func (p *Player) deliver(s *Seat, m protocol.MoveRequest) {
 	case protocol.Unavailable, protocol.RateLimited:
 		p.send(s, s.State, m, 200*time.Millisecond)
 	case protocol.Illegal, protocol.Malformed:
-		p.wg.Go(func() {
+		p.spawn(func() {
 			ctx, cancel := context.WithTimeout(p.life, 5*time.Second)
 			defer cancel()
 			p.Resign(ctx, s.Game, m.Epoch, m.Ply) // the next state shows whether it worked

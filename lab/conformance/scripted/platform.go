@@ -142,6 +142,14 @@ func (p *Platform) Close() {
 	p.wg.Wait()
 }
 
+// spawn runs f in a goroutine that Close waits for. After Close it does nothing: handlers
+// may still run. p.mu is held.
+func (p *Platform) spawn(f func()) {
+	if p.life.Err() == nil {
+		p.wg.Go(f)
+	}
+}
+
 // Subjects returns the platform's subjects.
 func (p *Platform) Subjects() protocol.Subjects { return p.subjects }
 

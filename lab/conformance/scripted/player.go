@@ -173,6 +173,14 @@ func (p *Player) Close() {
 	p.wg.Wait()
 }
 
+// spawn runs f in a goroutine that Close waits for. After Close it does nothing: handlers
+// may still run. p.mu is held.
+func (p *Player) spawn(f func()) {
+	if p.life.Err() == nil {
+		p.wg.Go(f)
+	}
+}
+
 // ID returns the player's id.
 func (p *Player) ID() protocol.PlayerID { return p.cfg.Player }
 
