@@ -24,6 +24,9 @@ func examine(t *testing.T, s Spec, limits times) map[string]Finding {
 	return found
 }
 
+// untold reports whether this machine was too busy for a finding about time.
+func untold(f Finding) bool { return strings.Contains(f.Text, "too busy to tell") }
+
 // TestCheck: the check names an engine's fault.
 func TestCheck(t *testing.T) {
 	tests := []struct {
@@ -74,7 +77,7 @@ func TestCheck(t *testing.T) {
 				return
 			}
 			f := found[test.check]
-			if strings.Contains(f.Text, "too busy to tell") {
+			if untold(f) {
 				t.Skip(f.Text)
 			}
 			if f.Verdict != test.verdict {
@@ -85,7 +88,7 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%q does not say %q", f.Text, s)
 				}
 			}
-			if timed := found["time"]; test.mode == faultyengine.OnlyStop && timed.Verdict != Bad {
+			if timed := found["time"]; test.mode == faultyengine.OnlyStop && timed.Verdict != Bad && !untold(timed) {
 				t.Errorf("%+v", timed)
 			}
 		})
