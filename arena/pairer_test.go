@@ -397,22 +397,37 @@ func (c *crowd) end() {
 // ratings of both players.
 func (c *crowd) allCounted(a *running) {
 	c.t.Helper()
-	c.mu.Lock()
-	games, twice := len(c.games), c.twice
-	c.mu.Unlock()
-	if twice > 0 {
-		c.t.Errorf("%d states of a second game at once", twice)
-	}
+	var games, counted int
+	var records uint64
+	defer func() {
+		if c.t.Failed() {
+			c.t.Logf("%d games, %d records", games, records)
+		}
+	}()
 	c.await("all records rated", func() bool {
 		info, err := a.store.records.Info(c.t.Context())
-		return err == nil && info.State.Msgs == uint64(games) && a.ladder.upTo(info.State.LastSeq)
+		c.mu.Lock()
+		games = len(c.games) // one that was agreed on before end may begin after it
+		c.mu.Unlock()
+		if err == nil {
+			records = info.State.Msgs
+		}
+		if err != nil || records != uint64(games) || !a.ladder.upTo(info.State.LastSeq) {
+			return false
+		}
+		counted = 0
+		for _, s := range a.Standings("gomoku") {
+			counted += s.Games
+		}
+		return true
 	})
-	counted := 0
-	for _, s := range a.Standings("gomoku") {
-		counted += s.Games
-	}
 	if counted != 2*games {
 		c.t.Errorf("%d games in the standings, want twice %d", counted, games)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.twice > 0 {
+		c.t.Errorf("%d states of a second game at once", c.twice)
 	}
 }
 
