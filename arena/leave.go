@@ -45,11 +45,11 @@ func (p *presence) leave(from protocol.From, m protocol.Leave) bool {
 	if in == nil {
 		return false
 	}
-	in.leaves = lastGiven(append(in.leaves, m.ID))
+	in.leaves = lastOf(maxGave, append(in.leaves, m.ID))
 	if len(m.Games) == 0 {
 		in.left = m.ID
 	} else {
-		in.gave = lastGiven(append(in.gave, m.Games...))
+		in.gave = lastOf(maxGave, append(in.gave, m.Games...))
 	}
 	return true
 }
@@ -63,7 +63,8 @@ func (p *presence) otherProcess(player protocol.PlayerID, m protocol.Leave) bool
 	return in != nil && in.otherProcess(m.Secret)
 }
 
-func lastGiven[T any](all []T) []T { return all[max(0, len(all)-maxGave):] }
+// lastOf returns the last n of a list.
+func lastOf[T any](n int, all []T) []T { return all[max(0, len(all)-n):] }
 
 // leaving returns the id of the request by which an instance has given back all seats; "" if
 // it has not.

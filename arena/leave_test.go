@@ -82,6 +82,33 @@ func TestHelloAfterLeave(t *testing.T) {
 	want("l2")
 }
 
+// A hello counts where it stands among what the instance says, however late an arena comes to
+// answer it: one that was stopped for a while has several to answer.
+func TestLateHello(t *testing.T) {
+	p := newPresence(time.Hour)
+	from := protocol.From{Player: "bob", Arrived: time.Now()}
+	hello := func(id string, slots int) protocol.Hello {
+		return protocol.Hello{Header: protocol.Header{ID: id}, Instance: "b1", Kind: protocol.Bot, Slots: slots}
+	}
+	want := func(what string, slots int, left string) {
+		t.Helper()
+		if got := p.helloOf("bob", "b1").Slots; got != slots || p.leaving("bob", "b1") != left {
+			t.Errorf("%s: %d slots, left by %q; want %d, %q", what, got, p.leaving("bob", "b1"), slots, left)
+		}
+	}
+	p.observeHello(from, hello("h1", 1))
+	p.observeHello(from, hello("h2", 2))
+	p.leave(from, protocol.Leave{Header: protocol.Header{ID: "l1"}, Instance: "b1"})
+	p.hello(from, hello("h1", 1))
+	want("the first one is answered", 2, "l1")
+	p.hello(from, hello("h2", 2))
+	want("the second one is answered", 2, "l1")
+	p.hello(from, hello("h4", 4))
+	p.observeHello(from, hello("h3", 3)) // which another arena answers
+	p.observeHello(from, hello("h4", 4))
+	want("the last one is observed", 4, "")
+}
+
 // A leave that comes again after the arena was restarted does not give back a seat that the
 // instance has taken since the first time.
 func TestLeaveAgainAfterRestart(t *testing.T) {

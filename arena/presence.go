@@ -24,23 +24,32 @@ type presence struct {
 
 // instance is one process as it acts for one player.
 type instance struct {
-	hello    *protocol.Hello // nil if it sends heartbeats but has not said hello
-	observed string          // id of the last hello that was observed, see observeHello
-	since    time.Time       // when it was first heard
-	seen     time.Time
-	greeted  time.Time         // when it said hello last
-	free     freeSlots         // that it reports
-	pool     freeSlots         // of all players that have the slots together, as it reports
-	games    []protocol.GameID // that it reports as played
-	gave     []protocol.GameID // whose seats it has given back
-	left     string            // id of the request by which it gives back all seats, so that it gets no new ones; "" without one
-	leaves   []string          // ids of the requests that gave them back
-	silent   bool              // it has lost a seat for want of heartbeats, and sent none since
+	hello   *protocol.Hello // nil if it sends heartbeats but has not said hello
+	hellos  []helloID       // the last ones that were observed, see observeHello
+	since   time.Time       // when it was first heard
+	seen    time.Time
+	greeted time.Time         // when it said hello last
+	free    freeSlots         // that it reports
+	pool    freeSlots         // of all players that have the slots together, as it reports
+	games   []protocol.GameID // that it reports as played
+	gave    []protocol.GameID // whose seats it has given back
+	left    string            // id of the request by which it gives back all seats, so that it gets no new ones; "" without one
+	leaves  []string          // ids of the requests that gave them back
+	silent  bool              // it has lost a seat for want of heartbeats, and sent none since
 	// replaced is the process that acted as the instance before this one, and turnedAway the
 	// secret of one that came later and had to make way; see listens.
 	replaced   *replaced
 	turnedAway string
 }
+
+// helloID tells hellos apart. A process that is started again may count its requests anew.
+type helloID struct{ secret, id string }
+
+func idOf(m *protocol.Hello) helloID { return helloID{m.Secret, m.ID} }
+
+// maxHellos bounds the remembered hellos of an instance: those that an arena may be about to
+// answer when others have come already.
+const maxHellos = 8
 
 // freeSlots are slots for further games. Some may be kept for games against people.
 type freeSlots struct{ all, bots int }
@@ -113,9 +122,19 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	return in
 }
 
-// hello notes the hello of an instance. The code is CodeBusy if the player has too many
+// hello notes the hello of an instance, to be answered. The code is CodeBusy if the player has too many
 // others, and Denied if another process acts as this one; otherwise "".
 func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
+	return p.noteHello(from, m, false)
+}
+
+// observeHello is hello for one that comes in its order among what the instance says. Another
+// goroutine notes a hello to answer it: earlier, so that a leave may follow which the instance
+// sent first and which the hello undoes, or later than the hellos that the instance has sent
+// since.
+func (p *presence) observeHello(from protocol.From, m protocol.Hello) { p.noteHello(from, m, true) }
+
+func (p *presence) noteHello(from protocol.From, m protocol.Hello, inOrder bool) protocol.Code {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in := p.players[from.Player][m.Instance]; in != nil && in.otherProcess(m.Secret) {
@@ -130,33 +149,29 @@ func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 			return protocol.Denied
 		}
 		in.replaced = &replaced{hello: in.hello, at: from.Arrived}
-		in.silent = false // that was the other process
+		in.silent, in.leaves = false, nil // that was the other process
 	}
 	in := p.of(from.Player, m.Instance, from.Arrived)
 	if in == nil {
 		return protocol.CodeBusy
 	}
-	if in.hello != nil && in.hello.ID == m.ID {
-		return "" // a repetition, which must not undo what the instance said since
+	noted := in.hello != nil && idOf(in.hello) == idOf(&m)
+	if slices.Contains(in.hellos, idOf(&m)) || noted && !inOrder {
+		return "" // a repetition, or late: it must not undo what the instance said since
 	}
-	in.hello, in.greeted, in.left, in.gave = &m, from.Arrived, "", nil
+	if inOrder {
+		in.hellos = lastOf(maxHellos, append(in.hellos, idOf(&m)))
+	}
+	in.left, in.gave = "", nil
+	if noted {
+		return ""
+	}
+	in.hello, in.greeted = &m, from.Arrived
 	in.free = freeSlots{m.Slots, m.Slots}
 	in.pool = in.free
 	close(p.greeted)
 	p.greeted = make(chan struct{})
 	return ""
-}
-
-// observeHello is hello for one that comes in its order among what the instance says. To be
-// answered, it may have been noted early, before a leave that the instance sent first and
-// that it undoes.
-func (p *presence) observeHello(from protocol.From, m protocol.Hello) {
-	p.hello(from, m)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if in := p.players[from.Player][m.Instance]; in != nil && in.hello != nil && in.hello.ID == m.ID && in.observed != m.ID {
-		in.observed, in.left, in.gave = m.ID, "", nil
-	}
 }
 
 // await waits until the instance has said hello; false when ctx ends first.

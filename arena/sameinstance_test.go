@@ -68,3 +68,24 @@ func TestSameInstance(t *testing.T) {
 		}
 	}
 }
+
+// A process that is started again after its end may give its hello and its leave the ids that
+// the process before gave its own.
+func TestStartedAgainWithTheSameIDs(t *testing.T) {
+	p, start := newPresence(time.Second), time.Now()
+	for i, secret := range []string{"A", "B"} {
+		from := protocol.From{Player: "bob", Arrived: start.Add(time.Duration(i) * 10 * time.Second)}
+		m := protocol.Hello{Header: protocol.Header{ID: "h1"}, Instance: "box1", Secret: secret, Kind: protocol.Bot}
+		p.observeHello(from, m)
+		if code := p.hello(from, m); code != "" {
+			t.Errorf("%s says hello: %s", secret, code)
+		}
+		p.alive(from, protocol.Alive{Instance: "box1", Secret: secret, Free: 1})
+		if code := p.listens("bob", "box1", secret, from.Arrived); code != "" || !p.present("bob", "box1", from.Arrived) {
+			t.Errorf("a heartbeat of %s: %q, present %t", secret, code, p.present("bob", "box1", from.Arrived))
+		}
+		if !p.leave(from, protocol.Leave{Header: protocol.Header{ID: "l1"}, Instance: "box1", Secret: secret}) {
+			t.Errorf("%s does not leave", secret)
+		}
+	}
+}
