@@ -356,7 +356,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		a.metrics.takeovers.Inc()
 		a.log.Info().Str("game", string(g)).Uint64("term", live.Term()).Int("ply", live.Ply()).Msg("game taken over")
 	}
-	a.own(life, stop, live, j)
+	a.own(life, stop, live, j).vacateGiven(&last)
 }
 
 // grant starts a game by writing the first entry of its log. errLost means that

@@ -10,6 +10,20 @@ import (
 // maxGave bounds what is remembered of the seats that one instance has given back.
 const maxGave = 256
 
+// gaveBack is a seat that an instance has given back.
+type gaveBack struct {
+	game    protocol.GameID
+	request string // its id
+	at      time.Time
+	undone  bool // by a hello: the instance takes the seat again
+}
+
+// doesWithout reports whether an instance has given back its seat in a game, and said nothing
+// since.
+func (in *instance) doesWithout(g protocol.GameID) bool {
+	return slices.ContainsFunc(in.gave, func(of gaveBack) bool { return of.game == g && !of.undone })
+}
+
 // leave only answers. Every arena acts on the leave in left.
 func (a *Arena) leave(from protocol.From, m protocol.Leave) protocol.Answer {
 	if a.presence.otherProcess(from.Player, m) {
@@ -49,7 +63,9 @@ func (p *presence) leave(from protocol.From, m protocol.Leave) bool {
 	if len(m.Games) == 0 {
 		in.left = m.ID
 	} else {
-		in.gave = lastOf(maxGave, append(in.gave, m.Games...))
+		for _, g := range m.Games {
+			in.gave = lastOf(maxGave, append(in.gave, gaveBack{game: g, request: m.ID, at: from.Arrived}))
+		}
 	}
 	return true
 }
@@ -75,6 +91,31 @@ func (p *presence) leaving(player protocol.PlayerID, id protocol.InstanceID) str
 		return in.left
 	}
 	return ""
+}
+
+// gaveSince returns the id of the last request by which an instance has given back its seat
+// in a game since a time; "" if it has not.
+func (p *presence) gaveSince(player protocol.PlayerID, id protocol.InstanceID, g protocol.GameID, since time.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in := p.players[player][id]; in != nil {
+		for _, of := range slices.Backward(in.gave) {
+			if of.game == g && of.at.After(since) {
+				return of.request
+			}
+		}
+	}
+	return ""
+}
+
+// vacateGiven vacates the seats of a game that were given back while nobody refereed it: since
+// the last entry of its log.
+func (r *referee) vacateGiven(last *protocol.Event) {
+	for _, h := range last.Holders {
+		if request := r.a.presence.gaveSince(h.Player, h.Instance, r.id, last.Time); request != "" {
+			r.try(seatGivenBack{h.Player, h.Instance, request})
+		}
+	}
 }
 
 // seatGivenBack is an instance that leaves a player's seat by a request.

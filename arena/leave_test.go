@@ -164,3 +164,27 @@ func TestLeaveAgainAfterRestart(t *testing.T) {
 		a.stop()
 	}
 }
+
+// A seat that is given back while nobody referees the game is vacated by the next referee, also
+// if the instance has said hello to it since.
+func TestLeaveBetweenReferees(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := quick()
+	cfg.LostAfter = patience
+	first := runArena(t, srv, cfg)
+	ann, bob, g := still(t, srv, small(t, "600"))
+	bob.set(func(p *player) { p.answer, p.quiet = decline(protocol.DeclineDraining), true })
+	second := runArena(t, srv, cfg)
+	first.crash()
+	if _, err := bob.Leave(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	bob.hello(t.Context())
+	ann.until(g, "the seat to be vacant", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "" })
+	second.visit(g, func(r *referee) {
+		if by := r.game.Holder(game.Second).GivenBack; by.Instance != "b1" {
+			t.Errorf("given back by %+v", by)
+		}
+	})
+}

@@ -32,7 +32,7 @@ type instance struct {
 	free    freeSlots         // that it reports
 	pool    freeSlots         // of all players that have the slots together, as it reports
 	games   []protocol.GameID // that it reports as played
-	gave    []protocol.GameID // whose seats it has given back
+	gave    []gaveBack        // single seats that it has given back
 	left    string            // id of the request by which it gives back all seats, so that it gets no new ones; "" without one
 	leaves  []string          // ids of the requests that gave them back
 	silent  bool              // it has lost a seat for want of heartbeats, and sent none since
@@ -162,7 +162,10 @@ func (p *presence) noteHello(from protocol.From, m protocol.Hello, inOrder bool)
 	if inOrder {
 		in.hellos = lastOf(maxHellos, append(in.hellos, idOf(&m)))
 	}
-	in.left, in.gave = "", nil
+	in.left = ""
+	for i := range in.gave {
+		in.gave[i].undone = true
+	}
 	if noted {
 		return ""
 	}
@@ -426,7 +429,7 @@ func (p *presence) claimant(player protocol.PlayerID, g protocol.GameID, since, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, in := range p.players[player] {
-		if !p.isPresent(in, now) || in.silent || slices.Contains(in.gave, g) {
+		if !p.isPresent(in, now) || in.silent || in.doesWithout(g) {
 			continue
 		}
 		if in.seen.After(since) && (slices.Contains(in.games, g) || in.hello.Kind == protocol.Human && !slices.Contains(in.hello.Pools, protocol.LadderPool)) {

@@ -62,7 +62,7 @@ var errRecorded = errors.New("the game is recorded")
 
 // own starts the referee of a game whose last event, if any, has just been
 // appended.
-func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *livegame.Game, j *journal) {
+func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *livegame.Game, j *journal) *referee {
 	now := time.Now()
 	r := &referee{
 		a: a, id: live.ID(), players: [2]protocol.PlayerID{live.Holder(game.First).Player, live.Holder(game.Second).Player},
@@ -77,6 +77,7 @@ func (a *Arena) own(life context.Context, stop context.CancelCauseFunc, live *li
 	a.mu.Unlock()
 	a.metrics.running.Inc()
 	a.wg.Go(r.run)
+	return r
 }
 
 // recheck is how long a deadline that has passed waits for what players sent before

@@ -158,7 +158,7 @@ func (g *Game) Vacate(seat game.Seat, instance protocol.InstanceID, text string,
 // as well if the seat was given back by the same request before, and taken again since.
 func (g *Game) GiveBack(seat game.Seat, instance protocol.InstanceID, request string, now time.Time) *protocol.Event {
 	h, by := &g.snap.Holders[seat], protocol.GivenBack{Instance: instance, ID: request}
-	if h.Instance != instance || h.GivenBack == by {
+	if g.Over() || h.Instance != instance || h.GivenBack == by {
 		return nil
 	}
 	h.GivenBack = by
