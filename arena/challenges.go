@@ -81,10 +81,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	}
 	ch.Seats[seat] = protocol.SeatWanted{Player: from.Player, Instance: m.Instance}
 	ch.Seats[seat.Other()] = protocol.SeatWanted{Player: m.Opponent, Pool: m.Pool}
-	pool := m.Pool
-	if pool == "" {
-		pool = protocol.OwnPool(m.Opponent)
-	}
+	pool := askedIn(ch)
 	if ans, used := a.used(ch); used {
 		return ans
 	}

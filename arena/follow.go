@@ -2,12 +2,14 @@ package arena
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 )
 
 // follower reads a stream in order, as the client's ordered consumer does. Its consumer
@@ -160,6 +162,28 @@ func readAll(ctx context.Context, js jetstream.JetStream, s jetstream.Stream, fr
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// warnEvery is how often a warning is logged about what is tried again and again, as a
+// complaint is: a disk may be full for days.
+const warnEvery = starvedFor
+
+// insist calls store every second until it succeeds or ctx ends. Failed logs why it did not.
+func insist(ctx context.Context, store func() error, failed func(level zerolog.Level, err error)) {
+	var warned time.Time
+	for first := true; ctx.Err() == nil; first = false {
+		err := store()
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		level := zerolog.DebugLevel
+		usual := first && errors.Is(err, errOvertaken) // where several arenas rate
+		if now := time.Now(); !usual && now.Sub(warned) >= warnEvery {
+			level, warned = zerolog.WarnLevel, now
+		}
+		failed(level, err)
+		sleep(ctx, time.Second)
+	}
 }
 
 // bucket is a key-value bucket that can be followed.

@@ -135,14 +135,9 @@ func (h *history) take(ctx context.Context, seq uint64, rec *record.Record) {
 		if protocol.CheckID("player", p) != nil {
 			continue
 		}
-		for ctx.Err() == nil {
-			err := h.add(ctx, p, seq, g)
-			if err == nil || ctx.Err() != nil {
-				break
-			}
-			h.log.Warn().Err(err).Str("game", rec.ID).Msg("game not entered among those of its players; trying again")
-			sleep(ctx, time.Second)
-		}
+		insist(ctx, func() error { return h.add(ctx, p, seq, g) }, func(level zerolog.Level, err error) {
+			h.log.WithLevel(level).Err(err).Str("game", rec.ID).Msg("game not entered among those of its players; trying again")
+		})
 	}
 }
 

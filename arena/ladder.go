@@ -188,18 +188,9 @@ func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 	if !rated {
 		return
 	}
-	for first := true; ctx.Err() == nil; first = false {
-		err := l.rate(ctx, seq, rec, score)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		level := zerolog.WarnLevel
-		if first && errors.Is(err, errOvertaken) { // usual where several arenas rate
-			level = zerolog.DebugLevel
-		}
+	insist(ctx, func() error { return l.rate(ctx, seq, rec, score) }, func(level zerolog.Level, err error) {
 		l.log.WithLevel(level).Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
-		sleep(ctx, time.Second)
-	}
+	})
 }
 
 // errOvertaken is returned by put when another arena has changed the standing, and the entry

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -581,6 +582,27 @@ func TestRatedByAnotherArena(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What can't be stored is said at once and then now and then, however long it is tried.
+func TestInsist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries, levels := 0, map[zerolog.Level]int{}
+		insist(t.Context(), func() error {
+			if tries++; tries <= 100 {
+				return errSpace
+			}
+			return nil
+		}, func(level zerolog.Level, err error) {
+			if tries == 1 && level != zerolog.WarnLevel || !errors.Is(err, errSpace) {
+				t.Errorf("try %d: %s, %v", tries, level, err)
+			}
+			levels[level]++
+		})
+		if tries != 101 || levels[zerolog.WarnLevel] != 4 || levels[zerolog.DebugLevel] != 96 {
+			t.Errorf("%d tries, %v", tries, levels)
+		}
+	})
 }
 
 func TestStandingsAreSortedOnce(t *testing.T) {

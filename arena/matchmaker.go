@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/livegame"
 	"sparring/game"
@@ -133,7 +134,6 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		a.sent(msg.NakWithDelay(sendBack))
 		return
 	}
-	log := a.log.With().Str("game", string(ch.Game)).Logger()
 	// Another process may have stored it. A log that begins after this is told to the
 	// waiting, and one that has begun before is found.
 	a.waiting.add(ch, time.Now(), math.MaxInt)
@@ -158,7 +158,7 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		case err == nil, errors.Is(err, errLost):
 			a.decided(msg, ch)
 		default:
-			log.Warn().Err(err).Msg("game not granted; the challenge waits")
+			a.complain(askedIn(ch), "game not granted; the challenge waits", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
 			a.retry(msg, attempt, time.Until(ch.Expires))
 		}
 		return
@@ -241,6 +241,17 @@ func poolOf(ch protocol.Challenge) protocol.Pool {
 		}
 	}
 	return ""
+}
+
+// askedIn returns the pool in which a challenge asks for a player: poolOf, or the player's own.
+func askedIn(ch protocol.Challenge) protocol.Pool {
+	pool := poolOf(ch)
+	for _, w := range ch.Seats {
+		if pool == "" && w.Instance == "" {
+			pool = protocol.OwnPool(w.Player)
+		}
+	}
+	return pool
 }
 
 // sent logs an acknowledgement that could not be sent. The challenge is then

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -370,5 +371,33 @@ func TestChallengeExpiresWithoutRoom(t *testing.T) {
 	}
 	if last, known := a.index.last(g); !known || last.Status != protocol.Playing {
 		t.Fatalf("the game that takes the room has ended: %+v", last.Outcome)
+	}
+}
+
+// A challenge that waits for the store to have room is tried again and again, and said once.
+func TestNotGrantedIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, steady(), zerolog.New(lines))
+	a.start()
+	ann := join(t, srv, "ann", "a1")
+	tries := make(chan bool, 100)
+	join(t, srv, "bob", "b1", func(p *player) {
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			select {
+			case tries <- true:
+			default:
+			}
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	a.leases.noteRoom(&jetstream.APIError{ErrorCode: codeResources}, time.Now()) // for longer than the test takes
+	ann.challenge("bob", small(t, "60+1"), game.First)
+	for range 4 { // the last one tells that three have come to nothing
+		<-tries
+	}
+	if n := lines.count(map[string]any{"message": "game not granted; the challenge waits", "level": "warn", "pool": "player.bob"}); n != 1 {
+		t.Errorf("said %d times", n)
 	}
 }

@@ -39,15 +39,15 @@ func (s *starved[K]) has(k K, now time.Time) bool {
 	return now.Before(s.until[k])
 }
 
-// complaint is a fault of the answers to offers in a pool.
+// complaint is what is wrong with a pool: with answers to offers there, or with its
+// challenges.
 type complaint struct {
 	pool  protocol.Pool
 	fault string
 }
 
-// complain logs a fault of an answer to an offer, at most once in starvedFor for a pool:
-// whoever answers one offer wrongly does so with all, and each is made again and again.
-// The line has the fields that the caller adds to it.
+// complain logs what is wrong with a pool, at most once in starvedFor: whoever answers one
+// offer wrongly does so with all, and what fails is tried again and again. The line has the fields that the caller adds to it.
 func (a *Arena) complain(pool protocol.Pool, fault string, with func(*zerolog.Event)) {
 	c, now := complaint{pool, fault}, time.Now()
 	if a.complaints.has(c, now) {
