@@ -130,7 +130,9 @@ func (s *Server) game(w http.ResponseWriter, r *http.Request) {
 		s.page(w, r, http.StatusNotFound, "nogame.html", nil)
 		return
 	case err != nil:
-		s.log.Warn().Err(err).Msg("a game can't be read")
+		if !hasLeft(r) {
+			s.log.Warn().Err(err).Msg("a game can't be read")
+		}
 		retryAfter(w, restFor)
 		s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, "the game can't be read now")
 		return

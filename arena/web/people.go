@@ -297,7 +297,7 @@ func (p *people) begin(ctx context.Context) (context.Context, context.CancelFunc
 	if p.isResting() || !p.js.Conn().IsConnected() {
 		return nil, nil, errStore
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	ctx, cancel := context.WithTimeoutCause(ctx, storeWait, errSilent)
 	return ctx, cancel, nil
 }
 
@@ -307,14 +307,19 @@ func (p *people) isResting() bool {
 	return time.Now().Before(p.resting)
 }
 
-// failed notes that the store did not answer, and returns errStore.
+// errSilent is why a request to the store ends that was not answered within storeWait.
+var errSilent = errors.New("no answer")
+
+// failed notes that the store did not answer, and returns errStore. The context is that of
+// begin.
 func (p *people) failed(ctx context.Context, what string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: %w", errStore, err) // the visitor left
+	silent := errors.Is(context.Cause(ctx), errSilent)
+	if ctx.Err() != nil && !silent {
+		return fmt.Errorf("%w: %w", errStore, err) // the visitor left, or its time was up before
 	}
 	p.mu.Lock()
 	quiet := time.Now().Before(p.resting)
-	if ctx.Err() != nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) {
+	if silent || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) {
 		p.resting = time.Now().Add(restFor)
 	}
 	p.mu.Unlock()

@@ -79,7 +79,9 @@ func (s *Server) player(w http.ResponseWriter, r *http.Request) {
 		s.noPlayer(w, r)
 		return
 	}
-	s.log.Warn().Err(err).Str("player", string(id)).Msg("a player can't be shown")
+	if !hasLeft(r) {
+		s.log.Warn().Err(err).Str("player", string(id)).Msg("a player can't be shown")
+	}
 	retryAfter(w, restFor)
 	s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, "the player can't be shown now")
 }

@@ -219,13 +219,19 @@ type refusal struct {
 // refuse answers a request that is not granted: as JSON below /api and for sockets,
 // otherwise with a page that has the sentence for the code.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, code protocol.Code, text string) {
-	s.metrics.refused.WithLabelValues(string(code)).Inc()
+	if !hasLeft(r) {
+		s.metrics.refused.WithLabelValues(string(code)).Inc()
+	}
 	if strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/ws" {
 		s.sendJSON(w, r, status, refusal{code, text})
 		return
 	}
 	s.page(w, r, status, "error.html", refusal{code, text})
 }
+
+// hasLeft reports whether the visitor waits for the answer no more. Then what was done for it
+// has ended with an error that says nothing about the store.
+func hasLeft(r *http.Request) bool { return r.Context().Err() != nil }
 
 // notFound answers that nothing is at an address.
 func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {

@@ -1,13 +1,18 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
@@ -135,5 +140,29 @@ func TestUnreadableGame(t *testing.T) {
 	defer p.Signal(syscall.SIGCONT)
 	for _, kind := range []string{"open", "review", "rematch", "hint", "why"} {
 		ann.refuse(Request{T: kind, Game: "elsewhere", Level: 1, From: "a1"}, protocol.Unavailable)
+	}
+}
+
+// Visitors who leave, or whose time was up when the store was asked, say nothing about the store:
+// nobody else waits for that, and the operator is told nothing.
+func TestVisitorsWhoLeave(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	h := startHouseLog(t, Config{}, zerolog.New(&log).Level(zerolog.WarnLevel))
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := h.people.get(late, "human-nobody"); !errors.Is(err, errStore) || h.people.isResting() {
+		t.Errorf("too late: %v; nobody else is looked up for a while: %t", err, h.people.isResting())
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, path := range []string{"/player/hare", "/player/human-nobody", "/game/nothing"} {
+		h.do(httptest.NewRequest(http.MethodGet, path, nil).WithContext(gone))
+	}
+	h.do(httptest.NewRequest(http.MethodPost, "/api/session", nil).WithContext(gone), "Cookie", "sparring=x")
+	w := httptest.NewRecorder()
+	h.arena.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if strings.Contains(w.Body.String(), "sparring_page_refusals_total{") || log.String() != "" {
+		t.Errorf("after the visitors have left: %s, %s", w.Body, &log)
 	}
 }
