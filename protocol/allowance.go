@@ -15,6 +15,11 @@ const burst = 2
 // a flood must not be doubled by its answers.
 const refusalsPerSecond = 50
 
+// linesAtOnce is how many lines about a player's refusals are logged at once, and then one a
+// second: requests in thousands of games that the player has nothing to do with are
+// refused, and each game has lines of its own.
+const linesAtOnce = 10
+
 // allowances are what each player may send. The goroutine that receives the
 // messages of all players asks them first, before it decodes anything, so that what
 // one player sends too much of costs the others nothing.
@@ -26,7 +31,10 @@ type allowances struct {
 }
 
 // allowance is one player's, over all its instances.
-type allowance struct{ requests, heartbeats, standings, challenges, bytes, refusals *rate.Limiter }
+type allowance struct {
+	requests, heartbeats, standings, challenges, bytes, refusals *rate.Limiter
+	lines                                                        *rate.Limiter // of the log, about refusals
+}
 
 func newAllowances(limits Limits) *allowances {
 	return &allowances{limits: limits.filled(), of: make(map[PlayerID]*allowance)}
@@ -81,6 +89,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 		mine = &allowance{
 			requests: perSecond(a.limits.PerSecond), heartbeats: perSecond(a.limits.HeartbeatsPerSecond),
 			standings: perSecond(a.limits.StandingsPerSecond), challenges: perSecond(a.limits.ChallengesPerSecond), bytes: perSecond(a.limits.BytesPerSecond), refusals: perSecond(refusalsPerSecond),
+			lines: rate.NewLimiter(1, linesAtOnce),
 		}
 		a.of[p] = mine
 	}
@@ -88,7 +97,7 @@ func (a *allowances) allowance(p PlayerID) *allowance {
 }
 
 func (a *allowance) full() bool {
-	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.standings, a.challenges, a.bytes, a.refusals} {
+	for _, l := range []*rate.Limiter{a.requests, a.heartbeats, a.standings, a.challenges, a.bytes, a.refusals, a.lines} {
 		if l.Tokens() < float64(l.Burst()) {
 			return false
 		}

@@ -128,7 +128,8 @@ func readableID(data []byte, lim Limits) string {
 	return h.ID
 }
 
-// note logs a refusal, at most once per player, game and code in logInterval.
+// note logs a refusal, at most once per player, game and code in logInterval, and no more of
+// a player than linesAtOnce allows.
 func (s *Server) note(r request, e *Error) {
 	key := refusal{r.Player, r.game, e.Code}
 	s.mu.Lock()
@@ -141,7 +142,7 @@ func (s *Server) note(r request, e *Error) {
 		s.refusals[key] = r.Arrived
 	}
 	s.mu.Unlock()
-	if seen {
+	if seen || !s.requests.allowance(r.Player).lines.AllowN(r.Arrived, 1) {
 		return
 	}
 	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32s", r.Player))

@@ -251,6 +251,25 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// Refusals in many games, which a player finds among those that are watched, do not fill the log.
+func TestRefusalsInManyGames(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(&log, protocol.DefaultLimits)
+	w.serve(s.ServeOrphans(func(protocol.GameID, protocol.PlayerID) (bool, bool) { return true, false }, nil))
+	alice := w.connect(w.Player("alice"))
+	begin := time.Now()
+	for i := range 60 {
+		g := protocol.GameID(fmt.Sprintf("g%d", i))
+		if a := w.ask(alice, w.subjects.Act("alice", g, protocol.ActMove), []byte(sound["move"])); a.Code != protocol.Denied {
+			t.Fatalf("a move in somebody else's game: %+v", a)
+		}
+	}
+	if n, most := log.count(`"message":"refused"`), 10+int(time.Since(begin)/time.Second); n < 10 || n > most {
+		t.Errorf("logged %d times, want 10 to %d", n, most)
+	}
+}
+
 func TestOffer(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
