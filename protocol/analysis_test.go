@@ -175,8 +175,9 @@ func TestAnalysisAsksAnother(t *testing.T) {
 				task.Finish(depth(7))
 			})
 			a, err := s.Analyse(w.ctx, "gomoku", hint, nil)
-			if err != nil || a.Depth != 7 || asked.Load() != 2 {
-				t.Errorf("asked %d times: %+v %v", asked.Load(), a, err)
+			// On a busy machine one that answers may seem silent, too.
+			if n := asked.Load(); err != nil || a.Depth != 7 || n < 2 || n > 3 {
+				t.Errorf("asked %d times: %+v %v", n, a, err)
 			}
 		})
 	}
