@@ -55,6 +55,59 @@ export function put(e, text) {
 	if (e.textContent !== text) e.textContent = text;
 }
 
+const clicking = 300; // milliseconds within which a click follows the end of a touch
+const longest = 5000; // milliseconds: the end of a press may have gone to another window
+let pressed = false;
+/** @type {Map<string, () => void>} what is drawn after the press, by part of the page */
+const held = new Map();
+/** @type {ReturnType<typeof setTimeout>|undefined} */
+let released;
+
+/** @param {number} after milliseconds */
+function release(after) {
+	clearTimeout(released);
+	released = setTimeout(() => {
+		pressed = false;
+		for (const [part, draw] of held) {
+			held.delete(part);
+			draw();
+		}
+	}, after);
+}
+
+for (const [kind, now, after] of /** @type {[string, boolean, number][]} */ ([["pointerdown", true, longest], ["pointerup", true, clicking], ["pointercancel", false, 0], ["click", false, 0]])) {
+	addEventListener(kind, () => {
+		pressed = now;
+		release(after);
+	}, { capture: true, passive: true });
+}
+
+/**
+ * still draws a part of the page at once or, while something is pressed, after that: a button
+ * that is replaced or moved under a finger gets no click.
+ * @param {string} part
+ * @param {() => void} draw what is drawn; of several times during a press, the last
+ */
+export function still(part, draw) {
+	held.delete(part);
+	if (pressed) held.set(part, draw);
+	else draw();
+}
+
+const settling = 500; // milliseconds in which a new button takes no tap that was meant for what stood there
+/** @type {WeakMap<HTMLElement, ReturnType<typeof setTimeout>>} */
+const fresh = new WeakMap();
+
+/**
+ * freshly keeps new buttons from taking a tap that was on its way.
+ * @param {HTMLElement} e
+ */
+export function freshly(e) {
+	e.classList.add("fresh");
+	clearTimeout(fresh.get(e));
+	fresh.set(e, setTimeout(() => e.classList.remove("fresh"), settling));
+}
+
 /** Outlines of the icons, in a square of 24. */
 const paths = {
 	back: "M15 5l-7 7 7 7",

@@ -5,10 +5,10 @@ import { stay } from "./back.js";
 import { Board } from "./board.js";
 import { read, whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
-import { fill, h, icon, put, say } from "./dom.js";
+import { fill, freshly, h, icon, put, say, still } from "./dom.js";
 import { has, lang, number, refusal, spell } from "./i18n.js";
 import { load, words } from "./late.js";
-import { Actions, Strip, freshly, nameOf } from "./players.js";
+import { Actions, Strip, nameOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
 
@@ -268,19 +268,21 @@ class Game {
 		board.may = this.#may(live);
 		this.strips[0].show(s, top);
 		this.strips[1].show(s, bottom);
-		this.sheet?.show(s, view.ply, board.may === "move");
 		if (this.#said.length || getComputedStyle(this.beside).visibility === "visible") this.#expectSheet();
-		this.actions?.show(s);
-		this.#drawLine(live);
-		this.earlier.disabled = view.ply === 0;
-		this.later.disabled = view.ply >= s.view.ply;
+		still("game", () => {
+			this.sheet?.show(s, view.ply, board.may === "move");
+			this.actions?.show(s);
+			this.#drawLine(live);
+			this.earlier.disabled = view.ply === 0;
+			this.later.disabled = view.ply >= s.view.ply;
+			this.#openings(s, live);
+		});
 		this.#title(s);
 		dataset.game = s.game;
 		if (s.view.turn && s.status !== "finished") dataset.turn = s.turn;
 		else delete dataset.turn;
 		if (s.status === "finished") dataset.result = s.outcome.result;
 		else delete dataset.result;
-		this.#openings(s, live);
 	}
 
 	/** @param {State} s */
@@ -553,7 +555,7 @@ class Game {
 			return;
 		}
 		if (!this.#chooser.element.isConnected) this.root.append(this.#chooser.element);
-		if (!shown && !this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it lay under the dialog
+		if (shown === this.#chooser.element.hidden && this.actions) freshly(this.actions.bar); // it moves below the dialog, or back
 		this.#chooser.show(shown ? s : null);
 	}
 
@@ -562,7 +564,7 @@ class Game {
 		this.sheet?.toggle(false);
 		const next = await load("next").catch(() => null);
 		if (!next || this.#closed) return;
-		this.#ends.push(next.follow(this.page, () => /** @type {State} */ (this.state), (level, play) => this.actions?.suggest(level, play)));
+		this.#ends.push(next.follow(this.page, () => /** @type {State} */ (this.state), (level, play) => still("next", () => this.actions?.suggest(level, play))));
 	}
 
 	/** #liked follows a change of the settings. */

@@ -5,10 +5,9 @@
 
 import { label, whole } from "./clock.js";
 import { note } from "./dialog.js";
-import { fill, h, put, say } from "./dom.js";
+import { fill, freshly, h, put, say, still } from "./dom.js";
 import { refusal, rules, t } from "./i18n.js";
 import { load } from "./late.js";
-import { freshly } from "./players.js";
 import { settings } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -180,6 +179,7 @@ export function panel(p) {
 	const now = () => page.socket.time.now();
 	const clock = h("span.num", { role: "timer", data: { waited: "" } });
 	const status = h("p.muted", { role: "status" });
+	const present = h("span");
 	const element = h("section.card.setup", { "aria-labelledby": "ladder", data: { ladder: "" } });
 	const name = (/** @type {Terms} */ terms) => `${rules(terms.rules)} · ${label(terms.clock, t)}`;
 	const same = (/** @type {Terms} */ x, /** @type {Terms} */ y) => x.rules === y.rules && x.clock === y.clock;
@@ -193,7 +193,7 @@ export function panel(p) {
 			? h("label", null, t("ladder.which"), h("select", { name: "ladder", onchange: (/** @type {any} */ e) => ((chosen = e.target.value), draw()) },
 				own.map((x) => h("option", { value: name(x.terms), selected: x === pool }, name(x.terms)))))
 			: h("p", null, name(pool.terms)),
-		h("p.small.muted", null, pool.rating ? t("ladder.rating", { n: pool.rating.rating, error: pool.rating.error }) : t("ladder.unrated"), " ", who(pool)),
+		h("p.small.muted", null, pool.rating ? t("ladder.rating", { n: pool.rating.rating, error: pool.rating.error }) : t("ladder.unrated"), " ", present),
 		h("button.main", { type: "button", data: { act: "ladder" }, onclick: () => void seek(pool.terms).then(() => element.scrollIntoView({ block: "nearest" })) }, t("ladder.play")),
 	];
 
@@ -210,7 +210,7 @@ export function panel(p) {
 		const terms = wish?.terms, own = pools.filter((x) => x.terms.game === game);
 		const pool = terms ? pools.find((x) => same(x.terms, terms)) : own.find((x) => name(x.terms) === chosen) ?? own[0];
 		element.hidden = !terms && !pool;
-		const text = JSON.stringify([terms, !terms && [own, chosen]]);
+		const text = JSON.stringify([terms, !terms && [own.map((x) => ({ ...x, here: 0, bots: false })), chosen]]); // who is there changes often, and moves nothing
 		if (text !== drawn) {
 			const focused = element.contains(document.activeElement);
 			drawn = text;
@@ -220,9 +220,10 @@ export function panel(p) {
 			if (focused) element.querySelector("select, button")?.focus();
 		}
 		if (terms) put(status, page.socket.state === "lost" ? t("ladder.lost") : pool ? who(pool) : "");
+		else if (pool) put(present, who(pool));
 		count();
 	};
-	const off = onchange(draw), timer = setInterval(count, 500);
+	const off = onchange(() => still("ladder", draw)), timer = setInterval(count, 500);
 	return {
 		element,
 		show(all, chosenGame) {

@@ -1,6 +1,8 @@
 // @ts-check
 // Keeps the list of the games being played up to date, until somebody stops that.
 
+import { still } from "./dom.js";
+
 const every = 10_000, within = 20_000; // after which a request is given up
 const list = /** @type {HTMLElement|null} */ (document.querySelector("[data-list]"));
 const button = /** @type {HTMLButtonElement|null} */ (document.querySelector("[data-act=pause]"));
@@ -35,7 +37,7 @@ async function update() {
 		.catch(() => "");
 	asking = false;
 	const next = new DOMParser().parseFromString(text, "text/html").querySelector("[data-list]");
-	if (next && !paused) show(next);
+	if (next && !paused) still("live", () => show(next));
 }
 
 if (list && button) {

@@ -234,11 +234,13 @@ function announce(state) {
 	say(t(lost ? "page.lost" : "page.back_online"));
 }
 
-/** head writes what the head of the page offers to those with scripts. */
+let offered = ""; // in the head, as it is written
+
+/** head writes what the head of the page offers to those with scripts, where a new connection has changed that. */
 function head() {
-	const tools = document.getElementById("tools");
-	if (!tools) return;
-	const name = socket.welcome?.name;
+	const tools = document.getElementById("tools"), name = socket.welcome?.name, offers = JSON.stringify([name, t("page.lost")]);
+	if (!tools || offers === offered) return;
+	offered = offers;
 	fill(
 		tools,
 		h("span.connection", null, t("page.lost")),

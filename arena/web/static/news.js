@@ -2,8 +2,8 @@
 // What goes on in the person's other games: one has begun, or waits for a move. A
 // link in the head of the page leads there, and the tab's title says it.
 
-import { h, put, say } from "./dom.js";
-import { freshly, nameIn } from "./players.js";
+import { freshly, h, put, say, still } from "./dom.js";
+import { nameIn } from "./players.js";
 
 /** @typedef {import("./types.js").Turns} Turns */
 /** @typedef {import("./types.js").Translate} Translate */
@@ -56,7 +56,10 @@ function pending(t) {
 }
 
 /** show writes what there is to tell, in the language of now. @param {Translate} t */
-export function show(t) {
+export const show = (t) => still("news", () => draw(t));
+
+/** @param {Translate} t */
+function draw(t) {
 	const what = pending(t), words = what?.text ?? "", changed = words !== said;
 	said = words;
 	document.title = titled();
@@ -64,9 +67,9 @@ export function show(t) {
 	put(text, words);
 	if (changed && what) say(words);
 	if (link.hidden !== !what) {
+		const main = /** @type {HTMLElement} */ (document.querySelector("main")), { offsetTop } = main;
 		link.hidden = !what;
 		freshly(/** @type {HTMLElement} */ (link.parentElement)); // a tap was meant for what stood there
-		const main = document.querySelector("main");
-		if (main && !main.matches(".play, .reviewing")) freshly(main);
+		if (main.offsetTop !== offsetTop) freshly(main);
 	}
 }

@@ -2,7 +2,7 @@
 // What a seat chooses in an opening procedure. The board stays in sight: it is what
 // the choice is about.
 
-import { fill, h, say } from "./dom.js";
+import { fill, freshly, h, say } from "./dom.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -49,6 +49,7 @@ export function chooser(t, choose) {
 			return h("button.choice", { type: "button", data: { act: "choose", move }, "aria-label": many && label, onclick: () => choose(move) },
 				h("b", null, many ? n ?? label : label), !many && h("small", null, openingText(t, stage, `.${what}`, n)));
 		}));
+		freshly(element);
 		say(`${title.textContent}. ${follows.textContent}`);
 		title.focus({ preventScroll: true });
 	}

@@ -4,7 +4,7 @@
 
 import { read, show, slow, whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
-import { fill, h, icon, put, say } from "./dom.js";
+import { fill, freshly, h, icon, put, say } from "./dom.js";
 import { lang, number } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -128,17 +128,6 @@ export class Strip {
 /** The buttons that may come and go. */
 const buttons = ["resign", "draw", "takeback", "rematch", "review"];
 
-const settling = 500; // milliseconds in which a new button takes no tap that was meant for what stood there
-
-/**
- * freshly keeps new buttons from taking a tap that was on its way.
- * @param {HTMLElement} e
- */
-export function freshly(e) {
-	e.classList.add("fresh");
-	setTimeout(() => e.classList.remove("fresh"), settling);
-}
-
 /** Actions are the buttons of a game. */
 export class Actions {
 	#drawn = "";
@@ -210,6 +199,7 @@ export class Actions {
 	suggest(level, play) {
 		const b = this.bar.querySelector('[data-act="next-level"]');
 		if (!b) return;
+		if (b.hidden !== !level) freshly(this.bar); // the others make room for it
 		b.hidden = !level;
 		b.onclick = play;
 		b.lastChild.textContent = this.t("game.next_level", { n: level });

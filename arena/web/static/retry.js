@@ -5,9 +5,8 @@
 import { onBack } from "./back.js";
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
-import { fill, h, say } from "./dom.js";
+import { fill, freshly, h, say, still } from "./dom.js";
 import { number } from "./i18n.js";
-import { freshly } from "./players.js";
 
 /** @typedef {{ply: number, played: string, best: string, line: string[], class: "inaccuracy"|"mistake"|"blunder"}} Task */
 /** @typedef {{t: "tried", game: string, ply: number, move: string, lost: number, class?: string, reply?: string[], code?: string}} Tried */
@@ -100,8 +99,10 @@ export class Retry {
 	#buttons(...names) {
 		/** @type {Record<string, () => void>} */
 		const acts = { undo: () => void this.#ask(true), show: () => void this.#answer(), next: () => this.#next(), again: () => this.#restart(), "retry-close": () => this.leave() };
-		fill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
-		freshly(this.acts); // they come when the server has answered, maybe under a finger
+		still("retry", () => {
+			fill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
+			freshly(this.acts); // they come when the server has answered, maybe under a finger
+		});
 	}
 
 	/** @param {string} state for those who look at the page from outside @param {string} text */

@@ -6,7 +6,7 @@ import { onBack, stay } from "./back.js";
 import { Board } from "./board.js";
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
-import { fill, h, icon, put, say } from "./dom.js";
+import { fill, h, icon, put, say, still } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
 import { refusal } from "./hint.js";
 import { number, spell } from "./i18n.js";
@@ -158,7 +158,7 @@ class Review {
 		this.element.dataset.complete = String(complete);
 		this.element.toggleAttribute("data-broken", !!m.code);
 		if (complete && before !== m.done) say(this.#counted());
-		if (!this.#retry) this.#draw();
+		still("review", () => this.#retry || this.#draw());
 	}
 
 	/** #own is the seat whose mistakes can be tried again. @returns {Seat} */

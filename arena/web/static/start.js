@@ -3,10 +3,10 @@
 
 import { label, parse, whole } from "./clock.js";
 import { note } from "./dialog.js";
-import { fill, h, put } from "./dom.js";
+import { fill, freshly, h, put, still } from "./dom.js";
 import { has, number, refusal } from "./i18n.js";
 import { load } from "./late.js";
-import { freshly, learn, nameIn } from "./players.js";
+import { learn, nameIn } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -82,7 +82,7 @@ class Start {
 			h("footer.foot.small", null, this.rules),
 		);
 		this.#draw();
-		this.#ends.push(page.socket.on("lobby", (m) => this.#update(m)));
+		this.#ends.push(page.socket.on("lobby", (m) => still("lobby", () => this.#closed || this.#update(m))));
 		this.#ends.push(page.socket.on("welcome", () => this.#draw()));
 		const timer = setInterval(() => this.#tick(), 1000);
 		this.#ends.push(() => clearInterval(timer));

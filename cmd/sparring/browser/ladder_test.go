@@ -116,10 +116,14 @@ func TestLadder(t *testing.T) {
 	others := `document.querySelector("[data-ladder] p.small").textContent`
 	bob.await(others + `.includes("1")`)
 	bob.picture("ladder-offer")
+	eval[any](bob.tab, `void (window.kept = document.querySelector('[data-act="ladder"]'))`)
 	ann.freeze()
-	bob.await(others + `.includes("没有")`) // a page in a pocket is paired with nobody
+	bob.await(others + `.includes("没有其他人")`) // a page in a pocket is paired with nobody
 	ann.thaw()
 	bob.await(others + `.includes("1")`)
+	if !eval[bool](bob.tab, `kept.isConnected`) {
+		t.Error("there is another button for each count of those who wait")
+	}
 	bob.tap(act("ladder"))
 	id := bob.shown()
 	if other := ann.shown(); id != other {

@@ -90,8 +90,15 @@ func TestFirstStoneInTheCentre(t *testing.T) {
 	f := meet(t, w, w.watch(t), setup{game: "gomoku", rules: "gomoku/renju-15+taraguchi-10"})
 	f.ann.await(`document.querySelector("[data-status]").textContent === "Put the first stone in the centre. Your opponent may then swap colours."`)
 	f.bob.await(`document.querySelector("[data-status]").textContent === "Your opponent puts the first stone in the centre. Then you may swap colours."`)
+	eval[any](f.bob, `void new MutationObserver((_, o) => {
+		const e = document.querySelector(".opening:not([hidden])");
+		if (e) o.disconnect(), window.fresh = e.matches(".fresh") && document.querySelector(".bar").matches(".fresh");
+	}).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true })`)
 	f.play(f.ann, "h8")
 	f.choose(f.bob, "stay", 2)
+	if !eval[bool](f.bob, `fresh`) {
+		t.Error("the choices take a tap that was meant for what stood there")
+	}
 	f.bob.await(`/^Put stone 2, at most 1 step from the centre/.test(document.querySelector("[data-status]").textContent)`)
 }
 

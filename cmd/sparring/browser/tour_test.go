@@ -120,8 +120,7 @@ func tourOpenings(f *friends, look func(*tab, string)) {
 // link to another device.
 func tourLinks(ann, bob *tab, look func(*tab, string)) {
 	ann.setUp(setup{game: "xiangqi"})
-	ann.tap(act("invite"))
-	ann.see(`input[data-link]`)
+	ann.tapUntil(act("invite"), visible(`input[data-link]`))
 	look(ann, "invite")
 	link := ann.link()
 	bob.open(link)

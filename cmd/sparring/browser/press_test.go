@@ -1,0 +1,123 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+)
+
+// hold presses the mouse on the first visible element that matches; release ends that.
+func (p *tab) hold(selector string) (release func()) {
+	p.t.Helper()
+	at := poll(p, middle(selector), func(at []float64) bool { return len(at) == 2 })
+	mouse := func(kind input.DispatchMouseEventType, buttons int64) {
+		p.t.Helper()
+		call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1})
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed, 1)
+	return func() {
+		p.t.Helper()
+		mouse(input.DispatchMouseEventTypeMouseReleased, 0)
+	}
+}
+
+// TestPressed: what comes from the server while something is pressed takes no click from it.
+func TestPressed(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, network.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	p := f.bob
+	p.before(`{
+		window.came = { turns: 0, lobby: 0 };
+		const parse = JSON.parse;
+		JSON.parse = (text) => {
+			const m = parse(text);
+			if (m?.t in came) came[m.t] = performance.now();
+			if (m?.t === "lobby" && window.crowded) for (const o of m.opponents) o.busy = true;
+			return m;
+		};
+	}`)
+
+	p.resize(360, 640) // where news move the screen
+	p.open("/")
+	p.see(`.about [data-elo]`)
+	p.await(`performance.now() > 1500`) // no news
+	release := p.hold(act("invite"))
+	f.ann.move("h8")
+	p.await(`came.turns && performance.now() > came.turns + 1500`) // it is told a second later
+	release()
+	p.see(`input[data-link]`)
+	p.see(`[data-news]`)
+
+	p.open("/")
+	p.see(`.about [data-elo]`)
+	p.see(`[data-news]`)
+	release = p.hold(`[data-level="5"]`)
+	eval[any](p, `void (window.crowded = true, came.lobby = 0, window.kept = document.querySelector('[data-act="settings"]'))`)
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	network.setCut(false)
+	p.await(`came.lobby && performance.now() > came.lobby`)
+	release()
+	p.await(`document.querySelector('[data-level="5"] input').checked`)
+	p.await(`!document.querySelector("[data-busy]").hidden`)
+	if !eval[bool](p, `kept.isConnected`) {
+		t.Error("a new connection makes new buttons in the head")
+	}
+
+	p.resize(1280, 800)
+	p.open("/game/" + string(f.game))
+	p.move("h9")
+	release = p.hold(`[data-ply="1"]`)
+	f.ann.move("j8")
+	p.await(`document.documentElement.dataset.turn === "second"`)
+	release()
+	p.await(`location.pathname.endsWith("/1")`)
+	p.await(fmt.Sprintf(`%s === 3`, plies))
+
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	release = p.hold(act("onward"))
+	p.see(`.review[data-complete="true"]`)
+	release()
+	p.see(`dialog[open]`)
+}
+
+// TestNextLevel: who has lost twice against a level is offered the one below, by a button that
+// takes no tap that was meant for one which makes room for it.
+func TestNextLevel(t *testing.T) {
+	t.Parallel()
+	network := newWire(t, sharedWorld(t).at)
+	p := newPerson(t, "loser", phone, network.at)
+	p.before(`{
+		const parse = JSON.parse;
+		JSON.parse = (text) => { const m = parse(text); if (m?.t === "lobby" && !window.told) m.results = []; return m; };
+	}`)
+	for range 2 {
+		p.play(setup{game: "gomoku", seat: "first"})
+		p.move("h8")
+		p.see(mayMove)
+		p.tap(act("resign"))
+		p.tap(act("yes-resign"))
+		p.see(act("rematch"))
+	}
+	lost := p.path()
+	p.await(`document.querySelector('[data-act="next-level"]') && !document.querySelector(".bar.fresh")`)
+	eval[any](p.tab, `void (window.told = true, new MutationObserver((_, o) => {
+		const e = document.querySelector('[data-act="next-level"]:not([hidden])');
+		if (e) o.disconnect(), window.fresh = !!e.closest(".fresh");
+	}).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true }))`)
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	network.setCut(false)
+	p.await(`window.fresh !== undefined`)
+	if !eval[bool](p.tab, `fresh`) {
+		t.Error("a new button takes a tap that was meant for another one")
+	}
+	p.tapUntil(act("next-level"), inGame+` && location.pathname !== `+quote(lost))
+	p.await(`document.querySelector('.seat.top .name').textContent.startsWith("Level 2")`)
+}
