@@ -110,6 +110,77 @@ func AddComment(p *record.Ply, text string) {
 	p.Comment = strings.ToValidUTF8(rest[:min(len(rest), maxComment)], "")
 }
 
+// runnerComment is what cutechess and fastchess write at a move: the mover's score in hundredths
+// or as plies to the mate, the depth, the time used, and more if they are told to, or at the end:
+//
+//	+0.35/12 1.2s, tl=58.3s, n=81234, Black mates
+var runnerComment = regexp.MustCompile(`^(?:([+-]?\d+\.\d+|[+-]M\d{1,3}|ERR)?/(\d{1,3}) )?(\d+(?:\.\d+)?)s(?:, (.+))?$`)
+
+// readRunner reads the comment of a ply if it is one of a runner of matches. What the ply has
+// already, it keeps.
+func readRunner(p *record.Ply) {
+	m := runnerComment.FindStringSubmatch(p.Comment)
+	if m == nil {
+		return
+	}
+	ms, ok := milliseconds(m[3])
+	if !ok {
+		return
+	}
+	p.UsedMS = cmp.Or(p.UsedMS, ms)
+	t := &record.Think{}
+	if t.Score, ok = runnerScore(m[1]); ok { // else a depth would make it an even chance
+		t.Depth, _ = strconv.Atoi(m[2])
+	}
+	var rest []string
+	for part := range strings.SplitSeq(m[4], ", ") {
+		if !addRunnerValue(p, t, part) {
+			rest = append(rest, part)
+		}
+	}
+	p.Comment = strings.Join(rest, ", ")
+	if p.Think == nil && (Evaluated(t) || t.Nodes > 0 || t.SelDepth > 0) {
+		p.Think = t
+	}
+}
+
+// matePlies is the score of a win, less the plies to it, as our engine's records have it.
+const matePlies = 32000
+
+// runnerScore reads "+0.35", and "-M4" for a mate in so many plies.
+func runnerScore(text string) (score int, ok bool) {
+	if sign, plies, mate := strings.Cut(text, "M"); mate {
+		n, err := strconv.Atoi(plies)
+		if score = matePlies - n; sign == "-" {
+			score = -score
+		}
+		return score, err == nil
+	}
+	return hundredths(text)
+}
+
+// addRunnerValue reads a value with its name, such as tl=58.3s. It returns false for others.
+func addRunnerValue(p *record.Ply, t *record.Think, text string) (ok bool) {
+	var err error
+	switch name, value, _ := strings.Cut(text, "="); name {
+	case "tl": // the time left
+		var ms int64
+		if ms, ok = milliseconds(strings.TrimSuffix(value, "s")); ok {
+			p.LeftMS = cmp.Or(p.LeftMS, ms)
+		}
+		return ok
+	case "n":
+		t.Nodes, err = strconv.ParseUint(value, 10, 64)
+	case "sd":
+		var depth uint64
+		depth, err = strconv.ParseUint(value, 10, 10)
+		t.SelDepth = int(depth)
+	default:
+		return false
+	}
+	return err == nil
+}
+
 func addCommand(p *record.Ply, name, value string) bool {
 	switch name {
 	case "eval":

@@ -159,6 +159,7 @@ func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, e
 			t.Score = -t.Score // files have scores for the first seat
 			r.Plies[i].Think = &t
 		}
+		readRunner(&r.Plies[i]) // whose scores are the mover's
 	}
 	r.ID = identify(&r)
 	if err := r.Validate(); err != nil {

@@ -6,9 +6,9 @@
 // lack.
 //
 // Comments after a move are kept, and their commands that chess programs know
-// ([%eval], [%emt], [%clk]) are read, as is {book} at a move of the opening that a
-// match began with; variations and annotation glyphs are skipped. Red is always seat
-// first, whichever side moves first.
+// ([%eval], [%emt], [%clk]) are read, as are those of cutechess and fastchess: {+0.35/12 1.2s},
+// and {book} at a move of the opening that a match began with. Variations and annotation
+// glyphs are skipped. Red is always seat first, whichever side moves first.
 //
 // There are three tags of our own: Rules, the rule set, and RedPlayer and
 // BlackPlayer, the ids of players whose id differs from their name.

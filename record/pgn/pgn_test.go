@@ -2,6 +2,7 @@ package pgn
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -101,6 +102,51 @@ func TestTime(t *testing.T) {
 		}
 		if text, err := write([]*record.Record{r}, format.WriteOptions{}); err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: want %s in %s, %v", start, want, text, err)
+		}
+	}
+}
+
+// TestRunners: what cutechess and fastchess write at a move is read, with the score of its
+// mover. Other comments are text.
+func TestRunners(t *testing.T) {
+	const red, black = "H2-E2", "H9-G7"
+	for comment, want := range map[string]struct {
+		red, black, depth int // scores
+		used, left        int64
+		nodes             uint64
+		rest              string
+	}{
+		"+0.35/12 1.2s":                    {35, 35, 12, 1200, 0, 0, ""},
+		"-12.05/7 0.083s":                  {-1205, -1205, 7, 83, 0, 0, ""},
+		"0.00/9 0s":                        {0, 0, 9, 0, 0, 0, ""},
+		"+M5/31 2s":                        {31995, 31995, 31, 2000, 0, 0, ""},
+		"-M14/31 2s":                       {-31986, -31986, 31, 2000, 0, 0, ""},
+		"1.25s":                            {used: 1250},
+		"/14 3.0s":                         {used: 3000}, // a program that gave no score
+		"0.00/0 0.100s":                    {used: 100},
+		"ERR/3 0.100s":                     {used: 100},
+		"-0.10/8 0.5s, Red resigns, again": {-10, -10, 8, 500, 0, 0, "Red resigns, again"},
+		"+0.22/18 0.5s, tl=59.5s, n=81234, sd=25, nps=9, Black mates": {22, 22, 18, 500, 59500, 81234, "nps=9, Black mates"},
+		"[%eval 0.20,5] +0.35/12 1.2s":                                {20, -20, 5, 1200, 0, 0, ""},
+		"+0.35/12":                                                    {rest: "+0.35/12"},
+		"+0.35/12 1.2s and more":                                      {rest: "+0.35/12 1.2s and more"},
+		"about 5s":                                                    {rest: "about 5s"},
+	} {
+		file := fmt.Sprintf("[Game \"Chinese Chess\"]\n\n1. %s {%s} %s {%s} *\n", red, comment, black, comment)
+		games, err := formattest.All(read(file, format.ReadOptions{}))
+		if err != nil || len(games) != 1 {
+			t.Fatalf("%s: %v", comment, err)
+		}
+		for i, score := range []int{want.red, want.black} {
+			p := games[0].Plies[i]
+			var got record.Think
+			if p.Think != nil {
+				got = *p.Think
+			}
+			if (p.Think != nil) != (want.depth > 0) || got.Score != score || got.Depth != want.depth || got.Nodes != want.nodes ||
+				p.UsedMS != want.used || p.LeftMS != want.left || p.Comment != want.rest {
+				t.Errorf("%s, ply %d: %+v, used %d, left %d, %q", comment, i+1, p.Think, p.UsedMS, p.LeftMS, p.Comment)
+			}
 		}
 	}
 }
