@@ -119,6 +119,7 @@ type program struct {
 	times     times
 	needsSync bool        // it was told to stop, so a late answer to an earlier search may still come
 	board     *playedLine // what it has on its board; nil before a new game
+	fresh     bool        // it is ready for a new game; setting up a position of one ends that
 	oneGame   bool        // it plays only one game
 	began     bool        // a game has been set up
 	answered  string      // the answer to its last search in the game; "" before
@@ -243,11 +244,26 @@ type renewer interface {
 	renew(p *program) error
 }
 
+// stale reports whether newGame has something to do.
+func (p *program) stale() bool {
+	_, ok := p.dialect.(renewer)
+	return ok && !p.fresh
+}
+
+// newGame has the program ready for a new game, which it may be already.
+func (p *program) newGame() error {
+	if !p.stale() {
+		return nil
+	}
+	err := p.dialect.(renewer).renew(p)
+	p.fresh = err == nil
+	return err
+}
+
 // renew readies a process for a game before the clock of that game runs. When the game is
 // closed meanwhile the process is killed.
 func (e *Engine) renew(closed context.Context, p *program) error {
-	d, ok := p.dialect.(renewer)
-	if !ok {
+	if !p.stale() {
 		return nil
 	}
 	select {
@@ -258,7 +274,7 @@ func (e *Engine) renew(closed context.Context, p *program) error {
 	p.inbox.listen(true)
 	defer p.inbox.listen(false)
 	keep := context.AfterFunc(closed, p.kill)
-	err := d.renew(p)
+	err := p.newGame()
 	if !keep() && err == nil {
 		err = engine.ErrGameClosed
 	}

@@ -16,7 +16,6 @@ import (
 type gomocupDialect struct {
 	spec      Spec
 	size      int               // of the board
-	fresh     bool              // the board is empty
 	noRestart bool              // it has not obeyed RESTART
 	told      map[string]string // the INFO sent in this game
 }
@@ -28,6 +27,7 @@ func (t *gomocupDialect) handshake(p *program) error {
 	if err := t.begin(p, startSize, engine.FaultStart); err != nil {
 		return err
 	}
+	p.fresh = true
 	if err := t.about(p); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ const restartTimeout = time.Second
 
 // begin makes the program ready for a game on an empty board.
 func (t *gomocupDialect) begin(p *program, size int, kind engine.FaultKind) error {
-	t.fresh, t.size = true, size
+	t.size = size
 	c := gomocup.Command{Verb: gomocup.Start, Width: size, Height: size}
 	if err := p.send(c.String()); err != nil {
 		return err
@@ -125,9 +125,6 @@ func (t *gomocupDialect) begin(p *program, size int, kind engine.FaultKind) erro
 
 // renew implements renewer: an unanswered RESTART takes restartTimeout.
 func (t *gomocupDialect) renew(p *program) error {
-	if t.fresh {
-		return nil
-	}
 	return t.restart(p, t.size)
 }
 
@@ -138,12 +135,13 @@ func (t *gomocupDialect) restart(p *program, size int) error {
 		if err := p.send(string(gomocup.Restart)); err != nil {
 			return err
 		}
+		done := false
 		_, err := p.listen(restartTimeout, func(line string) bool {
 			a, _ := gomocup.ParseAnswer(line)
-			t.fresh = a.Kind == gomocup.OK
-			return t.fresh || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
+			done = a.Kind == gomocup.OK
+			return done || a.Kind == gomocup.Error || a.Kind == gomocup.Unknown
 		})
-		if t.fresh || err != nil {
+		if done || err != nil {
 			return err
 		}
 		t.noRestart = true
@@ -159,12 +157,12 @@ func (t *gomocupDialect) setUp(p *program, q *query) error {
 	if p.board.leadsTo(q) {
 		return nil // TURN will do; BEGIN and BOARD need an empty board
 	}
-	if !t.fresh || size != t.size {
+	if !p.fresh || size != t.size {
 		if err := t.restart(p, size); err != nil {
 			return err
 		}
 	}
-	t.fresh = false
+	p.fresh = false
 	return t.info(p, gomocup.RuleKey, strconv.Itoa(int(rule)))
 }
 

@@ -14,7 +14,6 @@ import (
 type ucciDialect struct {
 	spec    Spec
 	options options
-	fresh   bool          // it is ready for a new game
 	unit    time.Duration // of its clocks
 	// bareInfinite: search without limits by "go infinite", as in UCI, not by UCCI's
 	// "go depth infinite".
@@ -81,13 +80,13 @@ func (t *ucciDialect) renew(p *program) error {
 	if err := waitReady(p, engine.FaultHang); err != nil {
 		return err
 	}
-	t.fresh, p.needsSync = true, false
+	p.needsSync = false
 	return nil
 }
 
 func (t *ucciDialect) setUp(p *program, q *query) error {
-	if p.board == nil && !t.fresh {
-		if err := t.renew(p); err != nil {
+	if p.board == nil {
+		if err := p.newGame(); err != nil {
 			return err
 		}
 	}
@@ -97,7 +96,7 @@ func (t *ucciDialect) setUp(p *program, q *query) error {
 		}
 		p.needsSync = false
 	}
-	t.fresh = false
+	p.fresh = false
 	return p.send(ucci.Position{FEN: q.start, Moves: q.moves}.String())
 }
 

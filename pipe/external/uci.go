@@ -20,7 +20,6 @@ type uciDialect struct {
 	game    string
 	form    uci.Dialect
 	options options
-	fresh   bool   // it is ready for a new game
 	rules   string // the rules it was set to
 	lines   int    // the value of MultiPV
 }
@@ -108,16 +107,14 @@ func (t *uciDialect) renew(p *program) error {
 	if err := waitReady(p, engine.FaultHang); err != nil {
 		return err
 	}
-	t.fresh, p.needsSync = true, false
+	p.needsSync = false
 	return nil
 }
 
 func (t *uciDialect) setUp(p *program, q *query) error {
 	if p.board == nil {
-		if !t.fresh {
-			if err := t.renew(p); err != nil {
-				return err
-			}
+		if err := p.newGame(); err != nil {
+			return err
 		}
 		told, err := t.tellRules(p, q.pos.Rules())
 		if err != nil {
@@ -125,7 +122,7 @@ func (t *uciDialect) setUp(p *program, q *query) error {
 		}
 		p.needsSync = p.needsSync || told
 	}
-	t.fresh = false
+	p.fresh = false
 	if p.needsSync {
 		if err := waitReady(p, engine.FaultHang); err != nil {
 			return err

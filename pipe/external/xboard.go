@@ -22,7 +22,6 @@ type xboardDialect struct {
 	spec     Spec
 	features xboard.Features
 	pings    int
-	fresh    bool   // it is ready for a new game
 	level    string // the time control
 	last     string // the opponent's move to be answered; "" if it moves next anyway
 	draw     bool   // it has offered a draw with its next move
@@ -162,19 +161,15 @@ func (t *xboardDialect) setUp(p *program, q *query) error {
 // renew implements renewer. Of a program without ping it is not known when it is ready.
 func (t *xboardDialect) renew(p *program) error {
 	t.level = ""
-	err := t.tell(p, "a new game", xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force)
-	t.fresh = err == nil
-	return err
+	return t.tell(p, "a new game", xboard.New, xboard.Variant(xiangqi.Name), xboard.Easy, xboard.Force)
 }
 
 // place sets up a position of a new game with the moves that lead to it.
 func (t *xboardDialect) place(p *program, start string, moves []string) error {
-	if !t.fresh {
-		if err := t.renew(p); err != nil {
-			return err
-		}
+	if err := p.newGame(); err != nil {
+		return err
 	}
-	t.fresh, t.last = false, ""
+	p.fresh, t.last = false, ""
 	var lines []string
 	if start != "" {
 		fen, err := xboard.FEN(start)
