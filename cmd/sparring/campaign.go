@@ -93,10 +93,11 @@ func campaignShow() *cobra.Command {
 		Short: "Print the state of a campaign, and write its page anew",
 		Args:  oneCampaign,
 		RunE: func(c *cobra.Command, args []string) error {
-			plan, _, err := f.plan(c, args[0])
+			plan, file, err := f.plan(c, args[0])
 			if err != nil {
 				return err
 			}
+			plan.Until, _ = f.ends(file) // it may be over
 			if _, err := os.Stat(plan.Dir); errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("the campaign has not begun: there is no folder %s; sparring campaign %s begins it", plan.Dir, args[0])
 			}
@@ -115,6 +116,9 @@ func campaignShow() *cobra.Command {
 func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	plan, file, err := f.plan(c, path)
 	if err != nil {
+		return err
+	}
+	if plan.Until, err = f.ends(file); err != nil {
 		return err
 	}
 	played, err := playedAll(plan) // before the trials, for the faults of the folder

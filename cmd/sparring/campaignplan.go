@@ -35,7 +35,23 @@ func conditionKeys() (keys []string) {
 	return append(keys, "event", "sprt")
 }
 
-// plan reads a file.
+// ends returns when a run ends: by the flag or the file.
+func (f *campaignFlags) ends(file *campaign.File) (time.Time, error) {
+	if f.until == "" {
+		end, err := file.Ends(time.Now())
+		if err != nil {
+			return end, &usageError{err}
+		}
+		return end, nil
+	}
+	end, err := campaign.ParseUntil(f.until, time.Now())
+	if err != nil {
+		return end, usagef("--until: %w", err)
+	}
+	return end, nil
+}
+
+// plan reads a file, but not when a run ends: many are over.
 func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *campaign.File, error) {
 	f.file, f.lang = path, cmp.Or(f.lang, environmentLanguage())
 	if !slices.Contains(static.Languages, f.lang) {
@@ -57,14 +73,6 @@ func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *ca
 	}
 	p := &campaign.Plan{Name: file.Name, Title: file.Title, Dir: cmp.Or(f.dir, file.Name+".campaign"), Versions: map[string]campaign.Version{},
 		Concurrency: cmp.Or(f.concurrency, file.Concurrency, 1)}
-	if text := cmp.Or(f.until, file.Until); text != "" {
-		if p.Until, err = campaign.ParseUntil(text, time.Now()); err != nil {
-			if f.until != "" {
-				return nil, nil, usagef("--until: %w", err)
-			}
-			return nil, nil, usagef("%s: until: %w", path, err)
-		}
-	}
 	var versions campaign.Versions
 	for _, player := range file.Players {
 		if p.Versions[player.Name], err = versions.Of(player.Spec); err != nil {

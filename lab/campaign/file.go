@@ -21,10 +21,13 @@ import (
 type File struct {
 	Name        string // identifies the campaign
 	Title       string // for people; "": the name
-	Until       string // see ParseUntil; "": until all is played
+	Until       string // see Ends; "": until all is played
 	Concurrency int    // games at once; 0: not said
 	Players     []Player
 	Matches     []Entry
+
+	file      string
+	untilLine int
 }
 
 // Player is a player of a campaign.
@@ -60,7 +63,7 @@ var ident = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._-]{0,39}$`)
 // Parse reads the file of a campaign. Conditions are the keys that a match may have
 // besides those of this package. An error names the file and the line.
 func Parse(data []byte, file string, conditions []string) (*File, error) {
-	f := &File{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
+	f := &File{file: file, Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
 	if err := f.read(data, conditions); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -77,7 +80,7 @@ func (f *File) read(data []byte, conditions []string) error {
 	err = strictyaml.Keys{
 		"name":        strictyaml.Text(&f.Name),
 		"title":       strictyaml.Text(&f.Title),
-		"until":       strictyaml.Text(&f.Until),
+		"until":       f.readUntil,
 		"concurrency": strictyaml.Number(&f.Concurrency),
 		"players":     strictyaml.Names(f.readPlayer),
 		"matches":     func(n *yaml.Node) error { matches = n; return nil },
@@ -91,6 +94,30 @@ func (f *File) read(data []byte, conditions []string) error {
 		return errors.New("want players and matches")
 	}
 	return strictyaml.Read("matches", matches, strictyaml.Names(func(key, value *yaml.Node) error { return f.readMatch(key, value, conditions) }))
+}
+
+func (f *File) readUntil(n *yaml.Node) error {
+	if err := strictyaml.Text(&f.Until)(n); err != nil {
+		return err
+	}
+	f.untilLine = n.Line
+	if _, err := ParseUntil(f.Until, time.Now()); err != nil && !errors.Is(err, ErrOver) {
+		return err
+	}
+	return nil
+}
+
+// Ends returns when a run that begins now ends, zero if that is when all is played. An error
+// names the file and the line, and wraps ErrOver.
+func (f *File) Ends(now time.Time) (time.Time, error) {
+	if f.Until == "" {
+		return time.Time{}, nil
+	}
+	t, err := ParseUntil(f.Until, now)
+	if err != nil {
+		return t, At(f.file, f.untilLine, fmt.Errorf("until: %w", err))
+	}
+	return t, nil
 }
 
 // longest is that of a player's name, in characters.
@@ -164,8 +191,11 @@ func (f *File) choose(e *Entry, item *yaml.Node) error {
 // unless they have one.
 var untilForms = []string{"2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339}
 
+// ErrOver is wrapped by the error of a time that is over: a run can't end then, but one may have.
+var ErrOver = errors.New("is over")
+
 // ParseUntil reads a time of the day, whose next occurrence after now it returns, or a
-// date with a time, which must not be over: "07:30", "2026-11-23 07:30".
+// date with a time, of which ErrOver says that it is over: "07:30", "2026-11-23 07:30".
 func ParseUntil(text string, now time.Time) (time.Time, error) {
 	if t, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
 		y, m, d := now.Date()
@@ -181,7 +211,7 @@ func ParseUntil(text string, now time.Time) (time.Time, error) {
 			continue
 		}
 		if !t.After(now) {
-			return time.Time{}, fmt.Errorf("%s is over: it is %s", text, now.Format(untilForms[0]))
+			return time.Time{}, fmt.Errorf("%s %w: it is %s", text, ErrOver, now.Format(untilForms[0]))
 		}
 		return t, nil
 	}
