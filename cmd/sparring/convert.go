@@ -301,6 +301,9 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 		if err == nil {
 			err = f.replace(filepath.Join(f.out, names[r.ID]), to, r, games, sources)
 		}
+		if of, ok := errors.AsType[*format.GameError](err); ok {
+			err = fmt.Errorf("%s: %w", of.Format, of.Err)
+		}
 		if err != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "sparring: game %s: %v\n", r.ID, err)
 			failed++

@@ -90,6 +90,21 @@ func TestExportOneByOne(t *testing.T) {
 	}
 }
 
+// TestGameRefused: a game that a format can't represent is named once.
+func TestGameRefused(t *testing.T) {
+	source := gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 1)
+	for args, want := range map[string]string{
+		"g0":    "sparring: pgn: game g0: not possible in this format: a game of gomoku\n",
+		"--all": "sparring: game g0: pgn: not possible in this format: a game of gomoku\nsparring: 1 of 1 games were not written\n",
+	} {
+		var out, errs bytes.Buffer
+		code := run([]string{"records", "export", args, source, "--format", "pgn", "--out", t.TempDir()}, strings.NewReader(""), &out, &errs)
+		if code != exitFailed || errs.String() != want {
+			t.Errorf("%s: code %d, %s, want %s", args, code, errs.String(), want)
+		}
+	}
+}
+
 // TestExportsOfTwoDays: games of another export into a folder stay, also where the names do not
 // tell them apart. The same export again, or one with more games, replaces its own.
 func TestExportsOfTwoDays(t *testing.T) {

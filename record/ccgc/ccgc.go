@@ -70,7 +70,7 @@ func write(records []*record.Record, _ format.WriteOptions) (string, error) {
 	for _, r := range records {
 		text, err := writeGame(r)
 		if err != nil {
-			return "", fmt.Errorf("ccgc: game %s: %w", r.ID, err)
+			return "", &format.GameError{Format: "ccgc", Game: r.ID, Err: err}
 		}
 		s.WriteString(text + "\r\n")
 	}

@@ -22,9 +22,9 @@ type Format struct {
 	// Detect reports whether a text looks like this format. It looks at the
 	// beginning only.
 	Detect func(text string) bool
-	// Write returns the games as a text. The error wraps ErrCannot if the format
-	// can't represent a record, or comes from the rules if its moves are not
-	// legal.
+	// Write returns the games as a text. The error is a *GameError: it wraps ErrCannot
+	// if the format can't represent a record, or comes from the rules if its moves are
+	// not legal.
 	Write func(records []*record.Record, o WriteOptions) (string, error)
 	// Read yields the games of a text. A damaged game yields an *Error; the games
 	// after it follow if the text shows where they begin. A text without a game

@@ -18,6 +18,16 @@ var (
 	ErrUnknown = errors.New("unknown format")
 )
 
+// GameError is the error of a game that is not written.
+type GameError struct {
+	Format string // its name
+	Game   string // id
+	Err    error  // as that of Format.Write
+}
+
+func (e *GameError) Error() string { return fmt.Sprintf("%s: game %s: %v", e.Format, e.Game, e.Err) }
+func (e *GameError) Unwrap() error { return e.Err }
+
 // Error is an error in a text, with its place. A number that does not apply is 0.
 type Error struct {
 	Format string

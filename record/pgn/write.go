@@ -20,7 +20,7 @@ func write(records []*record.Record, o format.WriteOptions) (string, error) {
 			s.WriteByte('\n')
 		}
 		if err := writeGame(&s, r, cmp.Or(o.Moves, format.ICCS)); err != nil {
-			return "", fmt.Errorf("pgn: game %s: %w", r.ID, err)
+			return "", &format.GameError{Format: "pgn", Game: r.ID, Err: err}
 		}
 	}
 	return s.String(), nil

@@ -62,7 +62,7 @@ func write(records []*record.Record, _ format.WriteOptions) (string, error) {
 	var s strings.Builder
 	for _, r := range records {
 		if err := writeGame(&s, r); err != nil {
-			return "", fmt.Errorf("psq: game %s: %w", r.ID, err)
+			return "", &format.GameError{Format: "psq", Game: r.ID, Err: err}
 		}
 	}
 	return s.String(), nil

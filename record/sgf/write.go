@@ -29,7 +29,7 @@ func write(records []*record.Record, o format.WriteOptions) (string, error) {
 	for _, r := range records {
 		w := &writer{r: r}
 		if err := w.game(o.Charset); err != nil {
-			return "", fmt.Errorf("sgf: game %s: %w", r.ID, err)
+			return "", &format.GameError{Format: "sgf", Game: r.ID, Err: err}
 		}
 		all.WriteString(w.String())
 	}
