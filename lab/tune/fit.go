@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"sparring/engine/adapter"
 	"sparring/engine/search"
@@ -225,7 +226,7 @@ func WinProb(score, scale float64) float64 { return 1 / (1 + math.Exp(-score/sca
 
 // FitScale returns the scale with which scores best predict results: it maximizes
 // the likelihood in 1/scale by Newton's method. It returns an error if the scores
-// do not predict the results at all.
+// do not predict the results at all, or tell each of them for certain.
 func FitScale(scores, results []float64) (float64, error) {
 	k := 1 / 200.0
 	for range 60 {
@@ -235,18 +236,28 @@ func FitScale(scores, results []float64) (float64, error) {
 			slope += (results[i] - c) * s
 			curve += c * (1 - c) * s * s
 		}
-		if curve == 0 {
+		switch {
+		case curve == 0 && slope == 0 && slices.ContainsFunc(scores, func(s float64) bool { return s != 0 }):
+			return 0, errAllPredicted
+		case curve == 0:
 			return 0, errNoPrediction
 		}
 		k = max(k+slope/curve, k/4) // do not overshoot zero
 	}
-	if scale := 1 / k; scale >= 1 && scale < 1e5 {
+	switch scale := 1 / k; {
+	case scale < 1:
+		return 0, errAllPredicted
+	case scale >= 1e5:
+		return 0, errNoPrediction
+	default:
 		return scale, nil
 	}
-	return 0, errNoPrediction
 }
 
-var errNoPrediction = errors.New("the scores do not predict the results")
+var (
+	errNoPrediction = errors.New("the scores do not predict the results")
+	errAllPredicted = errors.New("the scores tell every result, which leaves their scale unknown: want more games")
+)
 
 // FitWDL fits the win-draw-loss model by least squares of its two logistic
 // curves, counting each position from both sides. It optimizes scale and edge

@@ -161,4 +161,12 @@ func TestModelsOfChance(t *testing.T) {
 	if _, err := FitScale([]float64{0, 0}, []float64{0, 1}); err == nil {
 		t.Error("a scale from scores of zero")
 	}
+	for _, score := range []float64{1, 1e6} {
+		if scale, err := FitScale([]float64{-score, score}, []float64{0, 1}); !errors.Is(err, errAllPredicted) {
+			t.Errorf("scores of %g tell every result: scale %g, %v", score, scale, err)
+		}
+		if scale, err := FitScale([]float64{score, -score}, []float64{0, 1}); !errors.Is(err, errNoPrediction) {
+			t.Errorf("scores of %g tell the opposite: scale %g, %v", score, scale, err)
+		}
+	}
 }

@@ -176,19 +176,23 @@ func (p Plan) Run(ctx context.Context, m Model, games *Games, trees *Trees, keep
 	}
 	weights := point.State.Rounded(start)
 	worth := At(all[:inGames], start, weights)
+	after := at(weights, start).Errors(all, p.Fit)
 	scale, err := FitScale(worth, results)
-	if err != nil {
+	var means adapter.ScoreModel
+	if err == nil {
+		means = adapter.ScoreModel{Scale: scale, Outcomes: FitWDL(worth, results, scale)}
+		err = means.Validate() // else no engine would read it
+	}
+	switch {
+	case err != nil && after.Learnt > before.Learnt:
+		return nil, fmt.Errorf("the fit has diverged: its error was %.6f before and is %.6f after; try a lower rate, or more games", before.Learnt, after.Learnt)
+	case err != nil:
 		return nil, err
 	}
 	out := &Manifest{
 		Rules: p.Rules, Plan: p, Games: games.Len(), GamesDigest: games.Digest(), GamesBuild: games.Build,
 		Trees: trees.Inputs, TreesDigest: trees.Digest, Positions: len(all),
-		Before: before, After: at(weights, start).Errors(all, p.Fit),
-		Scale: scale, Outcomes: FitWDL(worth, results, scale), Weights: map[string]int32{},
-	}
-	means := adapter.ScoreModel{Scale: out.Scale, Outcomes: out.Outcomes}
-	if out.After.Learnt > out.Before.Learnt && means.Validate() != nil { // no engine would read it
-		return nil, fmt.Errorf("the fit has diverged: its error was %.6f before and is %.6f after; try a lower rate, or more games", out.Before.Learnt, out.After.Learnt)
+		Before: before, After: after, Scale: scale, Outcomes: means.Outcomes, Weights: map[string]int32{},
 	}
 	for i, name := range m.Names() {
 		// Weights of 0 need not be named where nothing else is initial.

@@ -165,7 +165,7 @@ func TestWhatIsRight(t *testing.T) {
 
 // TestPlayedOn: a game that its arbiter let go on after a repetition is read to its end.
 func TestPlayedOn(t *testing.T) {
-	records := randomGames(t, 2)
+	records := randomGames(t, 20)
 	var before []record.Ply
 	for i, m := range strings.Fields(strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 3)) {
 		before = append(before, record.Ply{Seat: game.Seat(i % 2), Move: m})
@@ -206,10 +206,12 @@ func TestOpeningProcedure(t *testing.T) {
 
 // TestDiverged: a fit whose weights mean nothing is an error, and not a file that no engine reads.
 func TestDiverged(t *testing.T) {
-	p := testPlan()
-	p.Fit.Rate = 1e5
-	if got, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 10)), &tune.Trees{}, "", nil); err == nil || !strings.Contains(err.Error(), "the fit has diverged") {
-		t.Errorf("%v, %+v", err, got)
+	for _, rate := range []float64{1e5, 1e9} {
+		p := testPlan()
+		p.Fit.Rate = rate
+		if got, err := p.Run(t.Context(), xiangqi.NewLinear(), collect(t, randomGames(t, 10)), &tune.Trees{}, "", nil); err == nil || !strings.Contains(err.Error(), "the fit has diverged") {
+			t.Errorf("%g: %v, %+v", rate, err, got)
+		}
 	}
 }
 
