@@ -168,7 +168,11 @@ func (t *Table) setClock(args string) error {
 		return err
 	}
 	t.player.restart() // with the right time
-	t.say("The clock of %s shows %s.", whose(t.game, seat), shows(t.game.Terms.Clock, clock.State{Left: left, Periods: e.Periods}))
+	which := "Our clock"
+	if seat != t.game.Terms.Us {
+		which = "The clock of " + whose(t.game, seat)
+	}
+	t.say("%s shows %s.", which, shows(t.game.Terms.Clock, clock.State{Left: left, Periods: e.Periods}))
 	return nil
 }
 

@@ -94,8 +94,8 @@ func TestCommands(t *testing.T) {
 		{"clock us", "want us or them and a time", Theirs},
 		{"clock us soon", `time "soon": want 12:34, 1:02:03 or seconds`, Theirs},
 		{"clock us 1:70", "want 12:34", Theirs},
-		{"clock them 8:30 1", "+The clock of alpha shows 8:30 and 1 periods of 0:30.", Theirs},
-		{"clock us 90", "+The clock of us shows 1:30 and 2 periods of 0:30.", Theirs},
+		{"clock them 8:30 1", "+The clock of alpha shows 8:30 and 1 period of 0:30.", Theirs},
+		{"clock us 90", "+Our clock shows 1:30 and 2 periods of 0:30.", Theirs},
 		{"C2=5", "+WE PLAY", Theirs}, // our answer is made at once
 		{"h9g7", "This piece is your opponent's.", Theirs},
 		{"fix h2h9", "+WE PLAY", Fixing}, // in place of C2=5; our answer to that stood on the board

@@ -66,7 +66,11 @@ func (g *Game) Record() *record.Record {
 func shows(spec clock.Spec, s clock.State) string {
 	text := ClockText(s.Left)
 	if t := spec.Traits(); t.Period > 0 && t.Saves {
-		text += fmt.Sprintf(" and %d periods of %s", s.Periods, ClockText(t.Period))
+		periods := "periods"
+		if s.Periods == 1 {
+			periods = "period"
+		}
+		text += fmt.Sprintf(" and %d %s of %s", s.Periods, periods, ClockText(t.Period))
 	}
 	return text
 }
