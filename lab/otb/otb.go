@@ -330,6 +330,9 @@ func (v *View) Outcome() string {
 	text := words.Outcome(out, sides(v.Pos))
 	if v.Game.End != nil && v.Game.End.Text != "" {
 		text += " " + v.Game.End.Text
+		if !strings.HasSuffix(text, ".") && !strings.HasSuffix(text, "。") { // as typed; others follow
+			text += "."
+		}
 	}
 	return text
 }

@@ -159,6 +159,9 @@ func TestCommands(t *testing.T) {
 			t.Fatalf("%q: said %q, want %q", c.line, said, news)
 		}
 	}
+	if prompt := table.View().Prompt; !strings.Contains(prompt, " both agreed. export writes") {
+		t.Errorf("at the end: %s", prompt)
+	}
 	if !Quit(table.Do("quit")) {
 		t.Error("quit does not leave")
 	}
