@@ -266,6 +266,32 @@ func TestAbandonedIsToldLater(t *testing.T) {
 	bob.until(g, "the end", finished)
 }
 
+// A time in which players could not reach the arena is logged once, not by each of its games.
+func TestLapseIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, steady(), zerolog.New(lines))
+	a.start()
+	ann, bob, g := still(t, srv, small(t, "600"))
+	other := ann.challenge("bob", small(t, "600"), game.First)
+	bob.until(other, "the start", plies(0))
+	said := func() int { return lines.count(map[string]any{"level": "warn", "games": 2}) }
+	lapses := 0
+	gametest.Eventually(t, "two lines", func() bool { // a short lapse of a busy machine may hide one
+		lapses++
+		now := time.Now()
+		a.reach.missed(now.Add(-2*a.cfg.LostAfter), now)
+		for _, id := range []protocol.GameID{g, other} {
+			a.visit(id, func(*referee) {})
+		}
+		return said() >= 2
+	})
+	if n := said(); n > lapses {
+		t.Errorf("%d lines about %d lapses", n, lapses)
+	}
+}
+
 func TestTakeoverAfterCrash(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")

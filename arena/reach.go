@@ -21,6 +21,7 @@ type reach struct {
 	until  time.Time // when the last ping that was answered was sent
 	last   lapse     // the last one that has ended
 	lapses []lapse   // those that have ended within rememberLapses, oldest first
+	told   time.Time // when the lapse began that was logged last
 }
 
 // lapse is a time in which players may not have reached us.
@@ -136,6 +137,17 @@ const longLapse = storeWait / 4
 func (r *reach) lapsed(since, now time.Time) bool {
 	l := r.lapse(now)
 	return l.to.After(since) && l.to.Sub(l.from) >= longLapse
+}
+
+// news reports whether a lapse has not been logged yet: each of a thousand games notices it.
+func (r *reach) news(l lapse) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.told.Before(l.from) {
+		return false
+	}
+	r.told = l.from
+	return true
 }
 
 // since returns the lapses that ended after a time, oldest first, with the one under way.

@@ -155,7 +155,9 @@ func (r *referee) checkLapse() {
 	}
 	r.halted = l.from
 	r.quiet.Store(nil)
-	r.log.Warn().Dur("ms", l.to.Sub(l.from)).Msg("players could not reach this process: the clock resumes when the seat to act sends a heartbeat")
+	if r.a.reach.news(l) {
+		r.a.log.Warn().Dur("ms", l.to.Sub(l.from)).Int("games", r.a.gamesHere()).Msg("players could not reach this process: clocks resume when the seats to act send heartbeats")
+	}
 	r.game.Suspend(now, now)
 	r.repeatStates()
 }
