@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 )
 
 // request is a message and what its subject says.
@@ -145,7 +146,11 @@ func (s *Server) note(r request, e *Error) {
 	if seen || !s.requests.allowance(r.Player).lines.AllowN(r.Arrived, 1) {
 		return
 	}
-	ev := s.log.Warn().Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32s", r.Player))
+	level := zerolog.WarnLevel
+	if e.Code == UnknownPeer { // after a restart of the platform everybody's first heartbeat is refused so
+		level = zerolog.DebugLevel
+	}
+	ev := s.log.WithLevel(level).Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32s", r.Player))
 	if r.game != "" {
 		ev = ev.Str("game", string(r.game))
 	}

@@ -251,6 +251,23 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// After a restart of the platform everybody is told to say hello, which is nothing to warn of.
+func TestUnknownPeersAreNoWarning(t *testing.T) {
+	w := newWire(t)
+	var log lines
+	s := w.server(&log, protocol.DefaultLimits)
+	w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) (ans protocol.AliveAnswer) {
+		ans.Error = protocol.Refuse(protocol.UnknownPeer, "say hello first")
+		return ans
+	}}))
+	if a := w.ask(w.connect(w.Player("alice")), w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != protocol.UnknownPeer {
+		t.Fatalf("a heartbeat: %+v", a)
+	}
+	if log.count(`"level":"debug","code":"unknown-peer"`) != 1 || log.count(`"level":"warn"`) != 0 {
+		t.Errorf("logged: %s", &log)
+	}
+}
+
 // Refusals in many games, which a player finds among those that are watched, do not fill the log.
 func TestRefusalsInManyGames(t *testing.T) {
 	w := newWire(t)
