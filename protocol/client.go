@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,8 +29,11 @@ type Client struct {
 	states   *Receiver   // of the states of games; nil: receiver
 	log      zerolog.Logger
 
+	firstWait time.Duration // for the answer to a first try, of a test; 0: firstTry
+
 	mu     sync.Mutex
-	warned map[string]time.Time // when each warning was logged last
+	warned map[string]time.Time     // when each warning was logged last
+	tries  map[GameID]map[*try]bool // those in a game that wait for an answer
 }
 
 // Timeouts of a client.
@@ -53,6 +57,7 @@ func NewClient(nc *nats.Conn, subjects Subjects, player PlayerID, instance Insta
 		nc: nc, subjects: subjects, player: player, instance: instance, secret: NewID(),
 		log:    log.With().Str("player", string(player)).Logger(),
 		warned: make(map[string]time.Time),
+		tries:  make(map[GameID]map[*try]bool),
 	}, nil
 }
 
@@ -104,7 +109,7 @@ func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 func (c *Client) Over(nc *nats.Conn) *Client {
 	return &Client{
 		nc: nc, subjects: c.subjects, player: c.player, instance: c.instance, secret: c.secret, header: c.header,
-		log: c.log, warned: make(map[string]time.Time),
+		log: c.log, warned: make(map[string]time.Time), tries: make(map[GameID]map[*try]bool),
 	}
 }
 
@@ -129,6 +134,12 @@ func (c *Client) Instance() InstanceID { return c.instance }
 // ask sends a request until it is answered. It returns a refusal as an *Error,
 // together with the answer, and the cause of ctx when that ends.
 func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
+	return askIn(ctx, c, "", subject, id, req, answer)
+}
+
+// askIn is ask in a game, a state of which shows that the platform is there: the try that
+// may have been lost with a referee is not waited for any longer.
+func askIn[Ans any](ctx context.Context, c *Client, g GameID, subject, id string, req any, answer func(*Ans) *Answer) (Ans, error) {
 	var none Ans
 	data, err := encode(req)
 	if err != nil {
@@ -140,8 +151,9 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 	if HasAlternative(c.nc) {
 		longest = longestElsewhere
 	}
-	for wait := firstTry; ; {
-		msg, err := c.request(ctx, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
+	first := cmp.Or(c.firstWait, firstTry)
+	for wait := first; ; {
+		msg, err := c.request(ctx, g, wait, &nats.Msg{Subject: subject, Data: data, Header: c.header})
 		if err == nil {
 			var ans Ans
 			err = unmarshal(msg.Data, &ans)
@@ -160,8 +172,13 @@ func ask[Ans any](ctx context.Context, c *Client, subject, id string, req any, a
 				c.warn("malformed answer; retrying", subject, err)
 			}
 		}
-		if errors.Is(err, context.DeadlineExceeded) {
+		overtaken := errors.Is(err, errOvertaken)
+		if overtaken || errors.Is(err, context.DeadlineExceeded) {
 			doubts = maxDoubts
+		}
+		if overtaken {
+			wait = first
+			continue
 		}
 		// Going to another server ends a request with the error of a closed connection, too.
 		if c.nc.IsClosed() || errors.Is(err, nats.ErrConnectionDraining) {
@@ -194,9 +211,51 @@ func nextTry(wait, longest time.Duration, err error) time.Duration {
 	return wait
 }
 
-// request sends one request and waits for the answer. Without a connection it returns
-// at once: the library would keep what it needs for the answer for ever.
-func (c *Client) request(ctx context.Context, wait time.Duration, m *nats.Msg) (*nats.Msg, error) {
+// try is a request that waits for its answer.
+type try struct {
+	began time.Time
+	end   context.CancelFunc
+}
+
+// errOvertaken is returned by request when a state of the game has come before the answer.
+var errOvertaken = errors.New("a state came first")
+
+// overtake ends the tries in a game: a state has come, and their answers have not. One
+// that has only just been sent is given time for its answer.
+func (c *Client) overtake(g GameID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for t := range c.tries[g] {
+		if rest := pause - time.Since(t.began); rest > 0 {
+			time.AfterFunc(rest, t.end)
+		} else {
+			t.end()
+		}
+	}
+}
+
+// trying enters a try in a game until done is called.
+func (c *Client) trying(g GameID, end context.CancelFunc) (done func()) {
+	t := &try{time.Now(), end}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tries[g] == nil {
+		c.tries[g] = make(map[*try]bool)
+	}
+	c.tries[g][t] = true
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.tries[g], t); len(c.tries[g]) == 0 {
+			delete(c.tries, g)
+		}
+	}
+}
+
+// request sends one request and waits for the answer; g is its game, or "". Without a
+// connection it returns at once: the library would keep what it needs for the answer for
+// ever.
+func (c *Client) request(ctx context.Context, g GameID, wait time.Duration, m *nats.Msg) (*nats.Msg, error) {
 	switch {
 	case c.nc.IsClosed():
 		return nil, nats.ErrConnectionClosed
@@ -205,9 +264,16 @@ func (c *Client) request(ctx context.Context, wait time.Duration, m *nats.Msg) (
 	case !c.nc.IsConnected():
 		return nil, nats.ErrConnectionReconnecting
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return c.nc.RequestMsgWithContext(ctx, m)
+	if g != "" {
+		defer c.trying(g, cancel)()
+	}
+	msg, err := c.nc.RequestMsgWithContext(within, m)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		err = errOvertaken
+	}
+	return msg, err
 }
 
 // Hello announces the instance. It fills in Header, Instance and Secret.
@@ -266,7 +332,7 @@ func act(a *ActAnswer) *Answer { return &a.Answer }
 func (c *Client) SendMove(ctx context.Context, g GameID, m MoveRequest) (ActAnswer, error) {
 	m.fill()
 	m.Instance = c.instance
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActMove), m.ID, &m, act)
+	return askIn(ctx, c, g, c.subjects.Act(c.player, g, ActMove), m.ID, &m, act)
 }
 
 // SendAct resigns, or offers or answers a draw or a takeback. It fills in
@@ -274,7 +340,7 @@ func (c *Client) SendMove(ctx context.Context, g GameID, m MoveRequest) (ActAnsw
 func (c *Client) SendAct(ctx context.Context, g GameID, a Action, m ActRequest) (ActAnswer, error) {
 	m.fill()
 	m.Instance = c.instance
-	return ask(ctx, c, c.subjects.Act(c.player, g, a), m.ID, m, act)
+	return askIn(ctx, c, g, c.subjects.Act(c.player, g, a), m.ID, m, act)
 }
 
 // SendChat sends a text to the opponent. It fills in Instance, and an id if there
@@ -282,7 +348,7 @@ func (c *Client) SendAct(ctx context.Context, g GameID, a Action, m ActRequest) 
 func (c *Client) SendChat(ctx context.Context, g GameID, m ChatRequest) (ActAnswer, error) {
 	m.fill()
 	m.Instance = c.instance
-	return ask(ctx, c, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
+	return askIn(ctx, c, g, c.subjects.Act(c.player, g, ActChat), m.ID, m, act)
 }
 
 // Move plays a move. Key is the position key after it, or "" to leave the check
@@ -373,6 +439,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 			return
 		}
 		last = st.Order()
+		c.overtake(g)
 		f(st)
 	})
 }

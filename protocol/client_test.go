@@ -75,6 +75,37 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	}
 }
 
+// A request that was lost with the game's referee is repeated as soon as another one sends a
+// state, and not when the try's time is over.
+func TestRepeatsOnceAStateComes(t *testing.T) {
+	w := newWire(t)
+	alice := w.client("alice")
+	alice.WaitFor(time.Hour)
+	_, err := alice.Game("g1", func(protocol.State) {})
+	w.must(err)
+	s := w.server(io.Discard, protocol.Limits{})
+	var asked atomic.Int32
+	_, err = w.platform.Subscribe(w.subjects.ActAny("alice", "g1"), func(m *nats.Msg) {
+		if asked.Add(1) == 1 { // lost; then the next referee begins
+			s.Tell("alice", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
+			return
+		}
+		var req protocol.MoveRequest
+		if err := json.Unmarshal(m.Data, &req); err != nil {
+			t.Error(err)
+		}
+		m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+	})
+	w.must(err)
+	w.must(w.platform.Flush())
+	if ans, err := alice.Move(w.ctx, "g1", 1, 0, "h8", ""); err != nil || ans.Ply != 1 {
+		t.Errorf("%+v %v", ans, err)
+	}
+	if n := asked.Load(); n != 2 {
+		t.Errorf("asked %d times, want 2", n)
+	}
+}
+
 // A repeated request that exceeds the limits, as all tries do that a hung platform gets at
 // once, may have been accepted before: its answer is asked for. One that was never lost is
 // refused at once, and so is one that stays beyond the limits.
