@@ -64,17 +64,22 @@ func Excess(dir, prefix string, b Bounds, now time.Time) (paths []string, bytes 
 	return paths, bytes, nil
 }
 
-// parts is how many files the records of the longest age are in, so that what is removed
-// with a file is not much younger than the file.
+// parts is how many files the records within the bounds are in, so that what is removed
+// with a file is not much younger than the file, and the file that is written to, which
+// stays, not much of the size.
 const parts = 8
 
 // Keep bounds what is kept of the files of the directory whose names begin with prefix:
-// this writer's, and those of writers before it. What is beyond is removed by Trim. With
-// a bound of age, files are rotated by age, too. Call it before the first Append.
+// this writer's, and those of writers before it. What is beyond is removed by Trim. Files
+// are rotated at the latest when they have an eighth of the bound's age or size. Call it
+// before the first Append.
 func (w *Writer) Keep(prefix string, b Bounds) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.prefix, w.bounds = prefix, b
+	if b.Bytes > 0 {
+		w.rotate = min(w.rotate, max(b.Bytes/parts, 1))
+	}
 }
 
 // Trim removes the files that the bounds do not keep, and returns how many and how many

@@ -83,7 +83,44 @@ func TestKeepByAge(t *testing.T) {
 	wantIDs(t, dir, "new")
 }
 
-// TestRemovedMeanwhile: a writer whose file was removed or replaced begins another.
+// TestKeepBySize: no file is so large that the bytes that are kept are in it alone, though it
+// were not rotated yet without a bound.
+func TestKeepBySize(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, 0)
+	const most = 8 << 10
+	w.Keep("games", Bounds{Bytes: most})
+	for i := range 200 {
+		appendAll(t, w, fmt.Sprintf("g%03d", i))
+	}
+	if err := w.Close(); err != nil { // waits for those that are being compressed
+		t.Fatal(err)
+	}
+	if _, _, err := w.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	var total int64
+	files, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if total > most || len(files) < 2 {
+		t.Errorf("%d bytes are kept in %d files, want at most %d in several", total, len(files), most)
+	}
+	if _, err := Find(t.Context(), dir, "g199"); err != nil {
+		t.Errorf("the last record: %v", err)
+	}
+}
+
+// TestRemovedMeanwhile: a writer whose file was removed or replaced begins another, and one
+// whose directory was removed makes it anew, but not what that was in.
 func TestRemovedMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)
@@ -93,6 +130,24 @@ func TestRemovedMeanwhile(t *testing.T) {
 	}
 	appendAll(t, w, "b")
 	wantIDs(t, dir, "b")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	disk := filepath.Join(t.TempDir(), "disk")
+	dir = filepath.Join(disk, "records")
+	w = newWriter(t, dir, 0)
+	appendAll(t, w, "a")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, w, "b")
+	wantIDs(t, dir, "b")
+	if err := os.RemoveAll(disk); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(minimal("c")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without what the directory was in: %v", err)
+	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,13 @@ func (w *Writer) write(line []byte) error {
 // open opens the file for appending and finds its size, and whether it ends
 // within a line, as after a crash or on a full disk.
 func (w *Writer) open() error {
-	f, err := os.OpenFile(w.path(), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	const flags = os.O_CREATE | os.O_RDWR | os.O_APPEND
+	f, err := os.OpenFile(w.path(), flags, 0o644)
+	// The directory may have been removed. What it was in is not made anew: that may be a
+	// disk that is not there.
+	if errors.Is(err, fs.ErrNotExist) && os.Mkdir(w.dir, 0o755) == nil {
+		f, err = os.OpenFile(w.path(), flags, 0o644)
+	}
 	if err != nil {
 		return err
 	}
