@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/rs/zerolog"
 )
 
 // TestDumbTerminal: nothing is redrawn in place on a terminal that can't move its cursor.
@@ -47,4 +49,33 @@ func TestPace(t *testing.T) {
 			t.Errorf("got\n%swant\n%s", said, want)
 		}
 	})
+}
+
+// TestWarnings: a warning on the screen says what it is about, as the log does.
+func TestWarnings(t *testing.T) {
+	var out bytes.Buffer
+	w := &warnings{screen: newDisplay(&out), without: []string{"hidden"}}
+	log := zerolog.New(w)
+	log.Warn().Strs("variables", []string{"SPARRING_SLOT", "SPARRING_KEEP"}).Msg("unknown settings ignored")
+	if out.Len() > 0 {
+		t.Errorf("shown before the start: %q", out.String())
+	}
+	w.show()
+	log.Info().Msg("game starts")
+	log.Warn().Msg("hidden")
+	log.Warn().Str("why", "the flag had fallen").Str("player", "ann").Str("game", "g4kq").Msg("refused")
+	log.Warn().Str("of", "disk data").Msg("space runs out")
+	log.Warn().Int("of", 31).Msg("searches start late")
+	log.Error().Err(errors.New("disk full")).Str("game", "g4kq").Msg("record not kept")
+	w.mute()
+	log.Error().Msg("too late")
+	want := `warn: unknown settings ignored (SPARRING_SLOT, SPARRING_KEEP)
+warn: refused: the flag had fallen (player ann, game g4kq)
+warn: space runs out (disk data)
+warn: searches start late
+error: record not kept: disk full (game g4kq)
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
 }

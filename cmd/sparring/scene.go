@@ -254,13 +254,37 @@ func (w *warnings) mute() {
 
 // Write shows one entry of zerolog's JSON.
 func (w *warnings) Write(line []byte) (int, error) {
-	var entry struct{ Level, Message, Error string }
-	if json.Unmarshal(line, &entry) != nil || entry.Level != "warn" && entry.Level != "error" || slices.Contains(w.without, entry.Message) {
+	var entry map[string]any
+	if json.Unmarshal(line, &entry) != nil {
 		return len(line), nil
 	}
-	text := entry.Level + ": " + entry.Message
-	if entry.Error != "" {
-		text += ": " + entry.Error
+	field := func(name string) string { text, _ := entry[name].(string); return text }
+	level, message := field("level"), field("message")
+	if level != "warn" && level != "error" || slices.Contains(w.without, message) {
+		return len(line), nil
+	}
+	text := level + ": " + message
+	for _, name := range []string{"why", "error"} {
+		if reason := field(name); reason != "" {
+			text += ": " + reason
+		}
+	}
+	var what []string // it is about
+	if names, ok := entry["variables"].([]any); ok {
+		for _, name := range names {
+			what = append(what, fmt.Sprint(name))
+		}
+	}
+	if of := field("of"); of != "" { // the disk, say, that is almost full
+		what = append(what, of)
+	}
+	for _, name := range []string{"player", "game"} {
+		if id := field(name); id != "" {
+			what = append(what, name+" "+id)
+		}
+	}
+	if len(what) > 0 {
+		text += " (" + strings.Join(what, ", ") + ")"
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
