@@ -156,6 +156,8 @@ func (c Connection) once() (*nats.Conn, error) {
 		return nc, nil
 	case refused(err) && c.Creds != "":
 		return nil, fmt.Errorf("connect %s: %s: the credentials of %q were refused: revoked, or another platform's: %w", servers, c.Creds, c.User, err)
+	case refused(err) && c.Password == "":
+		return nil, fmt.Errorf("connect %s: user %q refused: no password (SPARRING_NATS_PASSWORD): %w", servers, c.User, err)
 	case refused(err):
 		return nil, fmt.Errorf("connect %s: user %q refused: %w", servers, c.User, err)
 	case errors.Is(err, nats.ErrNoServers): // says no more

@@ -36,6 +36,7 @@ func TestWithoutPlatform(t *testing.T) {
 	for name, test := range map[string]struct{ url, user, password, says string }{
 		"no server":      {fmt.Sprintf("nats://127.0.0.1:%d", closedPort(t)), "platform", "p", "no NATS server answers; --wait"},
 		"wrong password": {srv.URL(), "platform", "x", `user "platform" refused`},
+		"no password":    {srv.URL(), "platform", "", `user "platform" refused: no password (SPARRING_NATS_PASSWORD)`},
 		"no rights":      {srv.URL(), "bots", "b", `the server denies user "bots"`},
 		"no platform":    {srv.URL(), "platform", "p", "no platform there"},
 	} {
