@@ -388,7 +388,15 @@ before, of --host and of this machine. A running server takes it with "nats-serv
 				return err
 			}
 			defer s.Close()
-			return s.NewCertificate(append(hosts, defaultHosts()...))
+			if err := s.NewCertificate(append(hosts, defaultHosts()...)); err != nil {
+				return err
+			}
+			expires, err := s.CertificateExpires()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "The server's new certificate expires on %s. A running server takes it with \"nats-server --signal reload\".\n", timeText(expires))
+			return err
 		},
 	}
 	hostFlag(c, &hosts)

@@ -278,7 +278,9 @@ func TestCredentialsCommand(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, list)
 		}
 	}
-	s.must("certificate", "--host", "10.1.2.3")
+	if said := s.must("certificate", "--host", "10.1.2.3"); !regexp.MustCompile(`certificate expires on 20.*--signal reload`).MatchString(said) {
+		t.Errorf("a new certificate: %q", said)
+	}
 	for _, c := range []struct {
 		args []string
 		code int
