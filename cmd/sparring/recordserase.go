@@ -179,6 +179,10 @@ func (e eraser) atPlatform(ctx context.Context, nc *nats.Conn, prefix string) er
 	if err != nil {
 		return fmt.Errorf("%w (the same command goes on)", err)
 	}
+	if found == (arena.Erased{}) {
+		_, err := fmt.Fprintf(e.out, "the platform has nothing of %s\n", e.player)
+		return err
+	}
 	what := "; --yes removes them"
 	if e.yes {
 		what = " removed"
