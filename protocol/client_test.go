@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -405,8 +406,9 @@ func TestConnectWaits(t *testing.T) {
 }
 
 // A consumer that misses its heartbeats is an error, but while there is no connection, when
-// each does so all the time, only the loss of the connection is.
-func TestConsumersWithoutAConnection(t *testing.T) {
+// each does so all the time, only the loss of the connection is. Nor is a write that fails
+// because the connection breaks.
+func TestErrorsWithoutAConnection(t *testing.T) {
 	srv, err := embedded.Start(embedded.Config{Port: freePort(t), Passwords: map[string]string{"guest": "known"}})
 	if err != nil {
 		t.Fatal(err)
@@ -424,6 +426,10 @@ func TestConsumersWithoutAConnection(t *testing.T) {
 	nc.Opts.AsyncErrorCB(nc, nil, nats.ErrConsumerNotActive)
 	if n := failures(); n != 1 {
 		t.Errorf("%d errors with a connection: %s", n, log.String())
+	}
+	nc.Opts.AsyncErrorCB(nc, nil, &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE})
+	if n := failures(); n != 1 {
+		t.Errorf("%d errors while the connection breaks: %s", n, log.String())
 	}
 	srv.Close()
 	gametest.Eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })

@@ -353,8 +353,12 @@ func (c Connection) options() []nats.Option {
 				return
 			}
 			level := zerolog.ErrorLevel
-			if errors.Is(err, nats.ErrConsumerNotActive) && !nc.IsConnected() {
+			_, network := errors.AsType[*net.OpError](err)
+			switch {
+			case errors.Is(err, nats.ErrConsumerNotActive) && !nc.IsConnected():
 				level = zerolog.DebugLevel // said again every ten seconds; that the connection is lost has been logged
+			case network:
+				level = zerolog.DebugLevel // said of each write until the loss of the connection is noticed and logged
 			}
 			e := log.WithLevel(level).Err(err)
 			if sub != nil {
