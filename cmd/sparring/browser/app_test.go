@@ -126,7 +126,7 @@ func largeText(t *testing.T, p *person, size int64) {
 		if got := eval[string](p.tab, wide); got != "" {
 			t.Errorf("%s: beyond the edge: %s", screen, got)
 		}
-		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button, .board-bar button")].filter(e => e.checkVisibility()).map(e => {
+		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button, .board-bar button, .review .steps button")].filter(e => e.checkVisibility()).map(e => {
 			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
 			while (texts.nextNode()) { range.selectNodeContents(texts.currentNode); if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) return texts.currentNode.data; }
 			return ""; }).filter(text => text).join()`
@@ -158,10 +158,19 @@ func largeText(t *testing.T, p *person, size int64) {
 	look("settings")
 	p.tap(act("close"))
 	p.tapUntil(`[data-mine] a`, inGame)
+	p.move("h2e2")
+	p.see(mayMove)
 	p.tap(act("resign"))
 	p.tap(act("yes-resign"))
 	p.see(act("rematch"))
 	look("end")
+	const cut = `[...document.querySelectorAll(".seat.top .name, [data-status]")].filter(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map(e => e.textContent).join()`
+	if got := eval[string](p.tab, cut); got != "" {
+		t.Errorf("with text of %d pixels it is cut: %s", size, got)
+	}
+	p.tap(act("review"))
+	p.see(`[data-review]`)
+	look("review")
 	p.begin("gomoku")
 	look("game with a button to confirm")
 	p.tap(act("resign"))
@@ -242,6 +251,11 @@ func TestSettings(t *testing.T) {
 	if got := eval[string](p.tab, `document.documentElement.lang + " " + document.documentElement.dataset.theme`); got != "zh dark" && got != "zh-Hans dark" {
 		t.Errorf("the server writes its pages in %s", got)
 	}
+	call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	if got := eval[string](p.tab, `getComputedStyle(document.body).color`); got != "rgb(29, 27, 23)" || p.sees(".site") {
+		t.Errorf("the dark page is printed in %s, with its head: %v", got, p.sees(".site"))
+	}
+	call(p.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 	p.open("/")
 	p.see(act("play"))
 	if got := eval[string](p.tab, `document.querySelector('[data-act="play"]').textContent`); got != "开始" {
