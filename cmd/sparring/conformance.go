@@ -272,7 +272,7 @@ func (f *conformanceFlags) run(c *cobra.Command, o conformance.Options) error {
 		}, o)
 	}
 	if err != nil {
-		return err
+		return cmp.Or(c.Context().Err(), err)
 	}
 	if f.json {
 		if err := printJSON(c.OutOrStdout(), rep); err != nil {

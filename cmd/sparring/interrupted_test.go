@@ -11,15 +11,16 @@ import (
 	"sparring/pipe/external/faultyengine"
 )
 
-// TestInterruptedWhileAnEngineStarts: a command ends at Ctrl-C while it waits for a program
+// TestInterruptedWhileAProgramStarts: a command ends at Ctrl-C while it waits for a program
 // that does not get ready, and takes that for no fault of the program.
-func TestInterruptedWhileAnEngineStarts(t *testing.T) {
+func TestInterruptedWhileAProgramStarts(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"match --game xiangqi --a ENGINE --b self:nodes=10 --games 2 --clock 60+1 --openings none",
 		"analyse --game xiangqi --engine ENGINE --depth 1",
 		"ladder join --game xiangqi --engine ENGINE --http= --data DATA",
 		"engine talk ENGINE",
+		"conformance --bot",
 	} {
 		t.Run(strings.Fields(line)[0], func(t *testing.T) {
 			t.Parallel()
