@@ -306,6 +306,37 @@ func TestWorst(t *testing.T) {
 	}
 }
 
+// TestWorstOnce: a move that was played in several games alike is one of the worst moves once.
+func TestWorstOnce(t *testing.T) {
+	chances := []float64{0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05}
+	again, other := gameOf("g2", "a", "b", game.FirstWins, chances...), gameOf("g3", "a", "b", game.FirstWins, chances...)
+	other.Plies[0].Move, other.Plies[2].Move = other.Plies[2].Move, other.Plies[0].Move
+	var games []*played
+	for _, r := range []*record.Record{gameOf("g1", "a", "b", game.FirstWins, chances...), again, other} {
+		games = append(games, newPlayed(r, nil))
+	}
+	s, err := newSection("gomoku", games)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range s.players {
+		var at []string
+		for _, m := range p.worst {
+			at = append(at, fmt.Sprint(m.game.rec.ID, " ", m.ply))
+		}
+		if want := map[string][]string{"a": {"g1 2", "g3 2"}, "b": {"g1 1", "g3 1"}}[p.name]; !slices.Equal(at, want) {
+			t.Errorf("%s: the worst moves are %q, want %q", p.name, at, want)
+		}
+		counted := 0
+		for _, n := range p.classes {
+			counted += n
+		}
+		if counted != 3 {
+			t.Errorf("%s: %v are counted, want one in each game", p.name, p.classes)
+		}
+	}
+}
+
 // TestSetUp: the moves of a game that another one continues are neither judged nor counted.
 func TestSetUp(t *testing.T) {
 	r := gameOf("g1", "a", "b", game.FirstWins, 0.5, 0.6, 0.8, 0.1, 0.7, 0, 0.9, 0.05)

@@ -44,6 +44,15 @@ type moment struct {
 
 func (m moment) lost() float64 { return m.game.turns[m.ply].lost }
 
+// course returns where the game began, and its moves with this one.
+func (m moment) course() string {
+	text := m.game.rec.Position
+	for _, p := range m.game.rec.Plies[:m.ply+1] {
+		text += " " + p.Move
+	}
+	return text
+}
+
 // worstMoves is how many moves are told of each player.
 const worstMoves = 5
 
@@ -89,9 +98,25 @@ func newSection(name string, games []*played) (*section, error) {
 	}
 	for _, p := range s.players {
 		slices.SortStableFunc(p.worst, func(a, b moment) int { return cmp.Compare(b.lost(), a.lost()) })
-		p.worst = p.worst[:min(len(p.worst), worstMoves)]
+		p.worst = distinct(p.worst, worstMoves)
 	}
 	return s, nil
+}
+
+// distinct returns the first n moves of a list that come after different ones. Games repeat
+// others, move for move or in their beginnings.
+func distinct(all []moment, n int) (some []moment) {
+	seen := map[string]bool{}
+	for _, m := range all {
+		if len(some) == n {
+			break
+		}
+		if course := m.course(); !seen[course] {
+			seen[course] = true
+			some = append(some, m)
+		}
+	}
+	return some
 }
 
 // scores reports whether a game counts for a score: it is decided, and not one of a player
