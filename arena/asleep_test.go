@@ -243,6 +243,27 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// A process that was stopped while a ping was under way sees two lapses, which are one piece of news.
+func TestLapseIsNews(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	r := &reach{until: start}
+	want := func(now time.Duration, want bool) {
+		t.Helper()
+		if l := r.lapse(at(now)); r.news(l) != want {
+			t.Errorf("after %v: a lapse of %v from %v is news: %t", now, l.to.Sub(l.from), l.from.Sub(start), !want)
+		}
+	}
+	want(4900*time.Millisecond, true)
+	want(4900*time.Millisecond, false)                     // to another game
+	r.answered(at(50*time.Millisecond), at(5*time.Second)) // a ping from before the stop
+	want(5*time.Second, false)
+	r.answered(at(5010*time.Millisecond), at(5020*time.Millisecond))
+	want(5020*time.Millisecond, false)
+	want(7*time.Second, true)
+}
+
 // A referee that a busy machine kept from looking for a while charges nobody for all the
 // lapses since, not only for the last one.
 func TestEveryLapseIsUncharged(t *testing.T) {

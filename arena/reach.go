@@ -21,7 +21,7 @@ type reach struct {
 	until  time.Time // when the last ping that was answered was sent
 	last   lapse     // the last one that has ended
 	lapses []lapse   // those that have ended within rememberLapses, oldest first
-	told   time.Time // when the lapse began that was logged last
+	told   time.Time // when the lapse ended that was logged last, or was logged
 }
 
 // lapse is a time in which players may not have reached us.
@@ -139,14 +139,15 @@ func (r *reach) lapsed(since, now time.Time) bool {
 	return l.to.After(since) && l.to.Sub(l.from) >= longLapse
 }
 
-// news reports whether a lapse has not been logged yet: each of a thousand games notices it.
+// news reports whether a lapse has not been logged yet: each of a thousand games notices it,
+// and of a process that was stopped two are seen, of which one begins just after the other.
 func (r *reach) news(l lapse) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.told.Before(l.from) {
+	if l.from.Before(r.told) {
 		return false
 	}
-	r.told = l.from
+	r.told = l.to
 	return true
 }
 
