@@ -122,8 +122,8 @@ func (p *presence) of(player protocol.PlayerID, id protocol.InstanceID, now time
 	return in
 }
 
-// hello notes the hello of an instance, to be answered. The code is CodeBusy if the player has too many
-// others, and Denied if another process acts as this one; otherwise "".
+// hello notes the hello of an instance, to be answered. The code is CodeBusy if the player
+// has too many others, and Denied if another process acts as this one; otherwise "".
 func (p *presence) hello(from protocol.From, m protocol.Hello) protocol.Code {
 	return p.noteHello(from, m, false)
 }

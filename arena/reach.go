@@ -21,7 +21,7 @@ type reach struct {
 	until  time.Time // when the last ping that was answered was sent
 	last   lapse     // the last one that has ended
 	lapses []lapse   // those that have ended within rememberLapses, oldest first
-	told   time.Time // when the lapse ended that was logged last, or was logged
+	told   time.Time // up to when lapses have been logged
 }
 
 // lapse is a time in which players may not have reached us.

@@ -47,7 +47,8 @@ type complaint struct {
 }
 
 // complain logs what is wrong with a pool, at most once in starvedFor: whoever answers one
-// offer wrongly does so with all, and what fails is tried again and again. The line has the fields that the caller adds to it.
+// offer wrongly does so with all, and what fails is tried again and again. The line has
+// the fields that the caller adds to it.
 func (a *Arena) complain(pool protocol.Pool, fault string, with func(*zerolog.Event)) {
 	c, now := complaint{pool, fault}, time.Now()
 	if a.complaints.has(c, now) {
