@@ -110,6 +110,9 @@ func (s *site) readFiles(files fs.FS) error {
 			data = static.WithoutComments(data)
 		case path.Ext(name) == ".css":
 			data = static.WithPlainColours(data)
+			if s.disk == "" {
+				data = static.StyleWithoutComments(data)
+			}
 		}
 		fmt.Fprintf(hash, "%s %d\n%s", name, len(data), data)
 		s.files[name] = &file{kind: kind, plain: data, gzip: compressed(data, gzip.BestCompression)}

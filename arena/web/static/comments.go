@@ -12,6 +12,8 @@ var (
 	cast = regexp.MustCompile(`/\*\* @\w+ [^*\n]*\*/ ?`)
 	// indentation matches what a line begins with.
 	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
+	// styleComment matches a comment of a style sheet with the space before it.
+	styleComment = regexp.MustCompile(`[ \t]*/\*(?:[^*]|\*+[^*/])*\*+/`)
 )
 
 // WithoutComments returns a module of the page as browsers get it: its types
@@ -20,8 +22,17 @@ var (
 // at types only, so that nothing in a string is taken for a comment; therefore no module
 // has a string that goes on over a line that looks like one, or that is indented.
 func WithoutComments(js []byte) []byte {
-	js = docComment.ReplaceAllFunc(js, func(comment []byte) []byte {
-		return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
-	})
+	js = docComment.ReplaceAllFunc(js, onlyLines)
 	return indentation.ReplaceAll(cast.ReplaceAll(js, nil), nil)
+}
+
+// StyleWithoutComments returns a style sheet of the page as browsers get it. Lines keep
+// their numbers. No string in it has what looks like a comment.
+func StyleWithoutComments(css []byte) []byte {
+	return indentation.ReplaceAll(styleComment.ReplaceAllFunc(css, onlyLines), nil)
+}
+
+// onlyLines returns the ends of the lines of a comment.
+func onlyLines(comment []byte) []byte {
+	return bytes.Repeat([]byte("\n"), bytes.Count(comment, []byte("\n")))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
+	"regexp"
 	"testing"
 )
 
@@ -17,6 +18,22 @@ func TestWithoutComments(t *testing.T) {
 	} {
 		if got := string(WithoutComments([]byte(c.js))); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestStyleWithoutComments(t *testing.T) {
+	const css, want = "/* base:\n   colours */\n:root { top: 0; } /* a * b ** c */\n@media print {\n\ta { color: red; }\n}\n", "\n\n:root { top: 0; }\n@media print {\na { color: red; }\n}\n"
+	if got := string(StyleWithoutComments([]byte(css))); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	all, err := Files.ReadFile("style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`"[^"\n]*"`).FindAll(all, -1) {
+		if bytes.Contains(m, []byte("/*")) {
+			t.Errorf("the string %s has what looks like a comment", m)
 		}
 	}
 }
