@@ -63,22 +63,19 @@ const held = new Map();
 /** @type {ReturnType<typeof setTimeout>|undefined} */
 let released;
 
-/** @param {number} after milliseconds */
-function release(after) {
-	clearTimeout(released);
-	released = setTimeout(() => {
-		pressed = false;
-		for (const [part, draw] of held) {
-			held.delete(part);
-			draw();
-		}
-	}, after);
+function release() {
+	pressed = false;
+	for (const [part, draw] of held) {
+		held.delete(part);
+		draw();
+	}
 }
 
-for (const [kind, now, after] of /** @type {[string, boolean, number][]} */ ([["pointerdown", true, longest], ["pointerup", true, clicking], ["pointercancel", false, 0], ["click", false, 0]])) {
+for (const [kind, after] of /** @type {[string, number][]} */ ([["pointerdown", longest], ["pointerup", clicking], ["pointercancel", 0], ["click", 0]])) {
 	addEventListener(kind, () => {
-		pressed = now;
-		release(after);
+		pressed = after > 0; // what a click does itself is drawn at once
+		clearTimeout(released);
+		released = setTimeout(release, after);
 	}, { capture: true, passive: true });
 }
 
@@ -103,9 +100,9 @@ const fresh = new WeakMap();
  * @param {HTMLElement} e
  */
 export function freshly(e) {
-	e.classList.add("fresh");
+	e.toggleAttribute("data-fresh", true);
 	clearTimeout(fresh.get(e));
-	fresh.set(e, setTimeout(() => e.classList.remove("fresh"), settling));
+	fresh.set(e, setTimeout(() => e.removeAttribute("data-fresh"), settling));
 }
 
 /** Outlines of the icons, in a square of 24. */

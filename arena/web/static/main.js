@@ -2,7 +2,7 @@
 // The page: its connection, its addresses, and what stands in its head.
 
 import { clear, enter, stay } from "./back.js";
-import { fill, h, icon, say } from "./dom.js";
+import { fill, freshly, h, icon, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load as dictionaries, preferred, t, use } from "./i18n.js";
 import { Missing, ahead, expire, incomplete, load } from "./late.js";
@@ -127,6 +127,7 @@ async function turnTo(path, arrive) {
 	if (visit !== visits) return;
 	arrive?.();
 	address = path;
+	if (screen) freshly(main); // a game begins when the opponent is there, maybe under a finger
 	screen?.close();
 	screen = null;
 	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];

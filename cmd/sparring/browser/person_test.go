@@ -265,7 +265,7 @@ func (p *tab) tap(selector string) {
 func middle(selector string) string {
 	return fmt.Sprintf(`(() => {
 		const e = [...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}));
-		if (!e || e.closest(".fresh")) return [];
+		if (!e || e.closest("[data-fresh]")) return [];
 		let r = e.getBoundingClientRect();
 		if (r.top < 0 || r.bottom > innerHeight) { e.scrollIntoView({block: "center", behavior: "instant"}); r = e.getBoundingClientRect(); }
 		return [r.left + r.width / 2, r.top + r.height / 2];

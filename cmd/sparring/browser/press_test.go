@@ -28,7 +28,13 @@ func TestPressed(t *testing.T) {
 	w := sharedWorld(t)
 	network := newWire(t, w.at)
 	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, network.at).tab}
+	f.ann.before(`new MutationObserver((_, o) => {
+		if (document.documentElement.dataset.screen === "game") o.disconnect(), window.fresh = document.querySelector("main").matches("[data-fresh]");
+	}).observe(document, { subtree: true, childList: true, attributes: true })`)
 	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	if !eval[bool](f.ann, `fresh`) {
+		t.Error("a game that begins takes a tap that was meant for its invitation")
+	}
 	p := f.bob
 	p.before(`{
 		window.came = { turns: 0, lobby: 0 };
@@ -106,10 +112,10 @@ func TestNextLevel(t *testing.T) {
 		p.see(act("rematch"))
 	}
 	lost := p.path()
-	p.await(`document.querySelector('[data-act="next-level"]') && !document.querySelector(".bar.fresh")`)
+	p.await(`document.querySelector('[data-act="next-level"]') && !document.querySelector(".bar[data-fresh]")`)
 	eval[any](p.tab, `void (window.told = true, new MutationObserver((_, o) => {
 		const e = document.querySelector('[data-act="next-level"]:not([hidden])');
-		if (e) o.disconnect(), window.fresh = !!e.closest(".fresh");
+		if (e) o.disconnect(), window.fresh = !!e.closest("[data-fresh]");
 	}).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true }))`)
 	network.setCut(true)
 	p.await(state + ` === "lost"`)

@@ -74,7 +74,7 @@ func TestPlayMoves(t *testing.T) {
 		window.missed = [];
 		const row = document.querySelector('[data-act="invite"]').parentElement, top = () => row.getBoundingClientRect().top;
 		let at = top();
-		new MutationObserver(() => { if (top() !== at) missed.push(row.matches(".fresh")); at = top(); }).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true });
+		new MutationObserver(() => { if (top() !== at) missed.push(row.matches("[data-fresh]")); at = top(); }).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true });
 	}`)
 	for _, crowded := range []bool{true, false} {
 		network.setCut(true)

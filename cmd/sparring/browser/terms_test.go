@@ -92,7 +92,7 @@ func TestFirstStoneInTheCentre(t *testing.T) {
 	f.bob.await(`document.querySelector("[data-status]").textContent === "Your opponent puts the first stone in the centre. Then you may swap colours."`)
 	eval[any](f.bob, `void new MutationObserver((_, o) => {
 		const e = document.querySelector(".opening:not([hidden])");
-		if (e) o.disconnect(), window.fresh = e.matches(".fresh") && document.querySelector(".bar").matches(".fresh");
+		if (e) o.disconnect(), window.fresh = e.matches("[data-fresh]") && document.querySelector(".bar").matches("[data-fresh]");
 	}).observe(document.querySelector("main"), { subtree: true, childList: true, attributes: true })`)
 	f.play(f.ann, "h8")
 	f.choose(f.bob, "stay", 2)
