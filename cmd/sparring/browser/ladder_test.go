@@ -81,7 +81,8 @@ func TestLadder(t *testing.T) {
 	ann.see(act("ladder"))
 	ann.ladder("gomoku") // with the usual rules
 	ann.fits("waiting")
-	if text := eval[string](ann.tab, `document.querySelector("[data-ladder]").textContent`); !contains(text, "Gomoku", "Freestyle", "30 min + 20 s", "Waiting for an opponent", "Nobody else") {
+	ann.await(`/^Nobody else/.test(document.querySelector("[data-ladder] [role=status]").textContent)`) // once the bots that were killed are missed
+	if text := eval[string](ann.tab, `document.querySelector("[data-ladder]").textContent`); !contains(text, "Gomoku", "Freestyle", "30 min + 20 s", "Waiting for an opponent") {
 		t.Errorf("while waiting: %s", text)
 	}
 	ann.await(`JSON.parse(sessionStorage.ladder).since !== ""`) // the gateway has answered
