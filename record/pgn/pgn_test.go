@@ -307,5 +307,6 @@ func TestRepeats(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
+	f.Add("[Game \"Chinese Chess\"]\n\n1. H2-E2 {book} H9-G7 {+0.35/12 1.2s} 2. H0-G2 {-M4/7 0.5s, tl=59.5s, n=81, sd=9, Red mates} *\n")
 	formattest.Fuzz(f, Format(), damaged, slices.Sorted(maps.Keys(variants)), notations...)
 }
