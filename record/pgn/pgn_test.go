@@ -151,6 +151,19 @@ func TestRunners(t *testing.T) {
 	}
 }
 
+// TestTermination: the words of the standard, of runners and of records.
+func TestTermination(t *testing.T) {
+	for text, want := range map[string]game.Reason{
+		"time forfeit": "time", "abandoned": "abandoned", "adjudication": "adjudication", "normal": "", "unterminated": "",
+		"illegal move": "illegal", "stalled connection": "hang", "crash": "crash", "draw-rule": "draw-rule", "He left": "",
+	} {
+		file := fmt.Sprintf("[Game \"Chinese Chess\"]\n[Termination %q]\n\n1. H2-E2 1-0\n", text)
+		if games, err := formattest.All(read(file, format.ReadOptions{})); err != nil || len(games) != 1 || games[0].Reason != want {
+			t.Errorf("%s: %+v, want %q: %v", text, games, want, err)
+		}
+	}
+}
+
 func TestSetUp(t *testing.T) {
 	formattest.SetUp(t, Format(), format.WriteOptions{Moves: format.Chinese}, "xiangqi/wxf")
 }

@@ -195,11 +195,16 @@ func describe(r *record.Record, tags map[string]value) {
 
 var reasonText = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
 
-// reason reads Termination. The words of the PGN standard say less than ours.
+// reason reads Termination. The words of the PGN standard say less than ours; cutechess and
+// fastchess have two more.
 func reason(text string) game.Reason {
 	switch {
 	case text == timeForfeit:
 		return "time"
+	case text == "illegal move":
+		return "illegal"
+	case text == "stalled connection":
+		return "hang"
 	case text == "normal", text == "unterminated", !reasonText.MatchString(text):
 		return ""
 	}
