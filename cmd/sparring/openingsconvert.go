@@ -105,8 +105,9 @@ func convertOpeningsCommand() *cobra.Command {
 		Short: "Read and write openings in the forms of other programs",
 		Long: `Read openings in any form (` + strings.Join(openings.Forms(), ", ") + `) and write
 them in another: ` + openings.Text + ` is Sparring's own, ` + openings.EPD + ` has positions, ` + openings.Gomocup + ` is what Gomocup
-publishes, the others have games, whose first moves are taken. The form is
-detected. Each position is taken once.`,
+publishes, the others have games, whose first moves are taken. Records and the
+result files of matches are read, too. The form is detected. Each position is taken
+once.`,
 		Example: `  sparring openings convert ccgc2024.pgn --plies 12 --out ccgc.txt
   sparring openings convert openings.txt --game gomoku --rules freestyle-15 --to sgf --out openings.sgf`,
 		Args: oneFile,

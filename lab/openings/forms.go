@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -30,9 +31,12 @@ const (
 	//
 	//	8,-3, 6,-4, 5,-4
 	Gomocup = "gomocup"
+	// Records are our own, a line of JSON each, and the result files of matches. They can
+	// only be read.
+	Records = "records"
 )
 
-// Forms lists the forms that can be read and written.
+// Forms lists the forms that can be read and written. [Records] can be read, too.
 func Forms() []string {
 	names := []string{Text, EPD, Gomocup}
 	for _, f := range interchange.Formats() {
@@ -57,7 +61,7 @@ type ImportOptions struct {
 // Imported is what Import has read.
 type Imported struct {
 	*Set
-	Form     string  // one of Forms
+	Form     string  // one of Forms, or Records
 	Repeated int     // openings that lead to a position that was there already
 	Skipped  []error // openings and games that can't be played, with their place
 }
@@ -80,9 +84,12 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 	i := &importer{Imported: Imported{Set: &Set{}}, options: o, name: name, seen: map[uint64]bool{}}
 	first := firstLine(text)
 	switch f, err := interchange.Detect(text); {
+	case strings.HasPrefix(first, recordHead):
+		i.Form = Records
+		i.games(record.Read(name, strings.NewReader(text)), "") // whose errors have the name
 	case err == nil && !strings.HasPrefix(first, "rules "):
 		i.Form = f.Name
-		i.games(f, text)
+		i.games(f.Read(text, i.reading()), name+": ")
 	case offsets.MatchString(first):
 		i.Form = Gomocup
 		i.lines(text, fromCentre)
@@ -105,6 +112,9 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 	}
 	return &i.Imported, nil
 }
+
+// recordHead begins every record, and the first line of a result file.
+const recordHead = `{"`
 
 // firstLine returns the first line that is neither empty nor a comment.
 func firstLine(text string) string {
@@ -160,18 +170,22 @@ func (i *importer) add(o Opening, where string) {
 	}
 }
 
-// games takes the openings of games.
-func (i *importer) games(f format.Format, text string) {
-	rules := ""
+// reading returns how games of other programs are read.
+func (i *importer) reading() (o format.ReadOptions) {
 	if given := append(i.options.Rules, i.options.Usual...); len(given) > 0 {
-		rules = given[0]
+		o.Rules = given[0]
 	}
+	return o
+}
+
+// games takes the openings of games. An error of one is told with the text before it.
+func (i *importer) games(all iter.Seq2[*record.Record, error], before string) {
 	n := 0
-	for r, err := range f.Read(text, format.ReadOptions{Rules: rules}) {
+	for r, err := range all {
 		n++
 		where := fmt.Sprintf("%s, game %d", i.name, n)
 		if err != nil {
-			i.Skipped = append(i.Skipped, fmt.Errorf("%s: %w", i.name, err))
+			i.Skipped = append(i.Skipped, fmt.Errorf("%s%w", before, err))
 			continue
 		}
 		if i.rules == nil {

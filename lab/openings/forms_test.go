@@ -10,6 +10,30 @@ import (
 	"sparring/record/format"
 )
 
+// TestRecords: openings are taken from records as from games of other programs.
+func TestRecords(t *testing.T) {
+	const file = `{"match":1,"id":"m1"}
+{"v":1,"id":"g1","game":"gomoku","rules":"gomoku/freestyle-15+swap2","source":{"by":"match"},"plies":[{"seat":"first","move":"h8"},{"seat":"second","move":"swap"}]}
+{"v":1,"id":"g2","game":"gomoku","rules":"gomoku/freestyle-15","result":"none","source":{"by":"match"},"plies":[{"seat":"first","move":"h8"},{"seat":"second","move":"a1"},{"seat":"first","move":"o15"}]}
+{"v":1,"id":"g3","game":"gomoku","rules":"gomoku/freestyle-15","result":"none","source":{"by":"match"},"plies":[{"seat":"first","move":"h8"},{"seat":"second","move":"a1"},{"seat":"first","move":"b9"}]}
+{"v":1,"id":"g4","game":"gomoku","rules":"gomoku/freestyle-15","result":"none","source":{"by":"match"},"plies":[{"seat":"first","move":"b4"},{"seat":"second","move":"c5"}]}
+{"v":1,"id":"g5","game":"gom`
+	set, err := Import(strings.NewReader(file), "f", ImportOptions{Plies: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skipped []string
+	for _, err := range set.Skipped {
+		skipped = append(skipped, err.Error())
+	}
+	if set.Form != Records || len(set.Openings) != 2 || set.Repeated != 1 || !slices.Equal(set.Openings[1].Moves, []string{"b4", "c5"}) || !slices.Equal(set.Rules, []string{"gomoku/freestyle-15"}) {
+		t.Errorf("%+v", set)
+	}
+	if len(skipped) != 2 || !strings.HasPrefix(skipped[0], "f, game 1: ") || !strings.HasPrefix(skipped[1], "f:6: ") {
+		t.Errorf("skipped %q", skipped)
+	}
+}
+
 // TestForms: a set comes back the same from every form that can have it, as positions
 // from those that have no moves.
 func TestForms(t *testing.T) {
