@@ -1,7 +1,6 @@
 package openings
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -108,9 +107,21 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 		return nil, fmt.Errorf("%s: %w", name, i.wrong)
 	}
 	if len(i.Openings) == 0 {
-		return nil, fmt.Errorf("%s: no openings: %w", name, cmp.Or(errors.Join(i.Skipped...), errors.New("the file is empty")))
+		return nil, fmt.Errorf("%s: no openings: %w", name, i.whyNone())
 	}
 	return &i.Imported, nil
+}
+
+// whyNone says why there are no openings.
+func (i *importer) whyNone() error {
+	const most = 3 // the others are like them
+	switch n := len(i.Skipped) - most; {
+	case len(i.Skipped) == 0:
+		return errors.New("the file has no games")
+	case n > 0:
+		return fmt.Errorf("%w\nand %d more", errors.Join(i.Skipped[:most]...), n)
+	}
+	return errors.Join(i.Skipped...)
 }
 
 // recordHead begins every record, and the first line of a result file.

@@ -34,6 +34,20 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// TestNoOpenings: of many games that give no opening some are named.
+func TestNoOpenings(t *testing.T) {
+	over := "(;GM[4]SZ[15];B[aa];W[ba];B[ab];W[bb];B[ac];W[bc];B[ad];W[bd];B[ae])"
+	for n, want := range map[int]string{3: "f, game 3: ", 5: "\nand 2 more"} {
+		_, err := Import(strings.NewReader(strings.Repeat(over, n)), "f", ImportOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), "f: no openings: f, game 1: ") || strings.Count(err.Error(), "game is over") != 3 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d games: %v, want %q", n, err, want)
+		}
+	}
+	if _, err := Import(strings.NewReader(`{"match":1,"id":"m1"}`+"\n"), "f", ImportOptions{}); err == nil || err.Error() != "f: no openings: the file has no games" {
+		t.Error(err)
+	}
+}
+
 // TestForms: a set comes back the same from every form that can have it, as positions
 // from those that have no moves.
 func TestForms(t *testing.T) {
