@@ -137,6 +137,7 @@ func (r *platformRig) arrive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	spec.Initial = r.eased(spec.Initial) // what is waited for takes a part of it
 	for _, name := range rules {
 		set, err := catalog.Rules(name)
 		if err != nil {
