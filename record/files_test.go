@@ -298,6 +298,23 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
+// A directory that can't be written to is said at the start. In one that can, nothing is
+// left of the attempt.
+func TestUnwritableDirectory(t *testing.T) {
+	const system = "/sys" // nobody creates a file there, root neither
+	if _, err := os.Stat(system); err != nil {
+		t.Skip("needs the directory of Linux in which no file can be created: ", err)
+	}
+	if w, err := NewWriter(system, "games", 0); err == nil || !strings.Contains(err.Error(), "the directory is not writable") {
+		t.Errorf("%v, %v", w, err)
+	}
+	dir := t.TempDir()
+	newWriter(t, dir, 0)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 // A full disk is logged once and counted each time; writing resumes afterwards.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {

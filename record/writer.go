@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -68,7 +69,8 @@ type Writer struct {
 // NewWriter opens the directory for records and creates it if necessary. File
 // names begin with name; a directory must not have two Writers of the same name.
 // Rotate is the size in bytes at which a file is rotated and compressed, 0 means
-// DefaultRotate. Files that a crash left uncompressed are compressed now.
+// DefaultRotate. Files that a crash left uncompressed are compressed now. It returns an
+// error if the directory can't be written to.
 func NewWriter(dir, name string, rotate int64) (*Writer, error) {
 	if name == "" || strings.ContainsAny(name, `/\.`) {
 		return nil, fmt.Errorf("records: file name %.40q: want a word without dots and slashes", name)
@@ -79,11 +81,28 @@ func NewWriter(dir, name string, rotate int64) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
+	if err := mayWrite(dir); err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
 	w := &Writer{dir: dir, name: name, rotate: rotate}
 	if err := w.finishRotation(); err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	return w, nil
+}
+
+// mayWrite returns an error if the directory can't be written to, as somebody else's or
+// that of a read-only disk: said now, and not when the first game has ended. A full disk is
+// none: it may have room by then.
+func mayWrite(dir string) error {
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("the directory is not writable: %w", err)
+	}
+	if err != nil {
+		return nil
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // Append writes a record. The error is a *NotKeptError, or wraps ErrInvalid for
