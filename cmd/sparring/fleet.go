@@ -343,7 +343,7 @@ func controlError(err error) string {
 		return refusal.Text
 	}
 	if errors.Is(err, nats.ErrNoResponders) {
-		return "no such bot process is connected"
+		return "no such bot process is connected (an arena can't be paused or drained: SIGTERM ends it)"
 	}
 	return "no answer: it hangs, or has lost its network"
 }
