@@ -220,13 +220,13 @@ type try struct {
 // errOvertaken is returned by request when a state of the game has come before the answer.
 var errOvertaken = errors.New("a state came first")
 
-// overtake ends the tries in a game: a state has come, and their answers have not. One
-// that has only just been sent is given time for its answer.
+// overtake ends the tries in a game: a state has come, and their answers have not. Each is
+// given as long as a first one in any case.
 func (c *Client) overtake(g GameID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for t := range c.tries[g] {
-		if rest := pause - time.Since(t.began); rest > 0 {
+		if rest := firstTry - time.Since(t.began); rest > 0 {
 			time.AfterFunc(rest, t.end)
 		} else {
 			t.end()
