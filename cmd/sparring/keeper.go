@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -82,7 +83,11 @@ func (k *keeper) keep(r *record.Record, err error) {
 		return
 	}
 	if err := k.writer.Append(r); err != nil {
-		k.log.Error().Err(err).Str("game", r.ID).Msg("record not written to disk; the platform keeps it and the next start writes it")
+		level := zerolog.ErrorLevel
+		if lost, ok := errors.AsType[*record.NotKeptError](err); ok && !lost.First {
+			level = zerolog.DebugLevel // logged for the first of them
+		}
+		k.log.WithLevel(level).Err(err).Str("game", r.ID).Msg("record not written to disk; the platform keeps it and the next start writes it")
 		return
 	}
 	k.have[r.ID] = true

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,4 +81,41 @@ func TestKeeperTriesAgain(t *testing.T) {
 		r, err := record.Find(ctx, dir, "g1")
 		return err == nil && r.ID == "g1"
 	})
+}
+
+// A disk that takes no records is an error once, and not for every game.
+func TestKeeperWithoutADisk(t *testing.T) {
+	var log bytes.Buffer
+	dir := t.TempDir()
+	k, err := newKeeper(dir, record.Bounds{}, nil, zerolog.New(&log).Level(zerolog.InfoLevel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close()
+	keep := func(ids ...string) {
+		for _, id := range ids {
+			k.keep(&record.Record{ID: id, Game: "gomoku", Rules: "gomoku/freestyle-15", Reason: protocol.ReasonVoid, Result: game.Undecided,
+				Source: record.Source{By: record.ByArena}, Plies: []record.Ply{}}, nil)
+		}
+	}
+	path := filepath.Join(dir, keptBy+".jsonl")
+	for n := range 2 {
+		if err := os.Mkdir(path, 0o755); err != nil { // in the way of the file
+			t.Fatal(err)
+		}
+		keep(fmt.Sprint("a", n), fmt.Sprint("b", n), fmt.Sprint("c", n))
+		if errs := strings.Count(log.String(), `"level":"error"`); errs != n+1 {
+			t.Errorf("%d errors after %d times without a disk: %s", errs, n+1, log.String())
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		keep(fmt.Sprint("d", n))
+		if _, err := record.Find(t.Context(), dir, fmt.Sprint("d", n)); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
