@@ -55,7 +55,7 @@ func (r *referee) storeRecord(now time.Time) {
 	r.a.metrics.recorded.Inc()
 }
 
-// retire ends the referee of a recorded game. It answers what has come up to the moment
+// retire ends the referee of a recorded game. It answers what has come to it up to the moment
 // from which all arenas answer without it, see Arena.served.
 func (r *referee) retire() {
 	r.unlist()
