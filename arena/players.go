@@ -15,19 +15,6 @@ func refusal(c protocol.Code, format string, args ...any) protocol.Answer {
 // otherProcess is why a process is denied what it says as an instance.
 const otherProcess = "another process acts as this instance: each needs an id of its own"
 
-func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer {
-	switch a.presence.hello(from, m) { // it may not have been observed yet
-	case protocol.CodeBusy:
-		return protocol.HelloAnswer{Answer: refusal(protocol.CodeBusy, "%d other instances of this player are there", maxInstances)}
-	case protocol.Denied:
-		return protocol.HelloAnswer{Answer: refusal(protocol.Denied, otherProcess)}
-	}
-	return protocol.HelloAnswer{
-		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
-		Waiting: a.waiting.list(from.Player, from.Arrived), Others: a.presence.others(from.Player, m.Instance, from.Arrived),
-	}
-}
-
 func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
 	switch a.presence.listens(from.Player, m.Instance, m.Secret, from.Arrived) {
 	case protocol.UnknownPeer:
