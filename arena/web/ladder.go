@@ -207,6 +207,14 @@ func (p *participant) stopSeeking(begun protocol.GameID) {
 	p.tick()
 }
 
+// soughtAfter reports whether the person's wish to be paired began after a time. The page may
+// show a game, and the person go on the ladder, before the event of its start comes here.
+func (p *participant) soughtAfter(at time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seeking != nil && p.seeking.since.After(at)
+}
+
 // forgetSeeking ends a wish whose pages have been silent for too long.
 func (p *participant) forgetSeeking(now time.Time) {
 	p.mu.Lock()

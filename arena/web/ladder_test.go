@@ -495,6 +495,27 @@ func TestLadderFlood(t *testing.T) {
 	gametest.Eventually(t, "nobody is on the ladder", func() bool { return gw.onLadder() == 0 })
 }
 
+// TestWishAfterTheStart: a game that has begun ends the wish to be paired that was there before,
+// and not one that was made in sight of it, before the event of its start came.
+func TestWishAfterTheStart(t *testing.T) {
+	t.Parallel()
+	gw := startGateway(t, arenatest.StartServer(t, ""), withLadder(), nil)
+	ann := openPage(t, gw, human("ann"))
+	p := gw.participant(human("ann"), "")
+	ann.seek(t)
+	start := protocol.Event{Kind: protocol.EventStart, Snapshot: protocol.Snapshot{Game: "begun", Terms: *terms(t, "gomoku/freestyle-15", "60+1")}}
+	for _, c := range []struct {
+		at    time.Time
+		waits bool
+	}{{time.Now().Add(-time.Minute), true}, {time.Now().Add(time.Second), false}} {
+		start.Time = c.at
+		p.event(start)
+		if waits := p.seeks(time.Now()) != nil; waits != c.waits {
+			t.Errorf("a game began at %v: waits %t", c.at, waits)
+		}
+	}
+}
+
 // TestLadderBesideGames: a running correspondence game and its seat stay where they are
 // while its player is on the ladder, comes and goes.
 func TestLadderBesideGames(t *testing.T) {

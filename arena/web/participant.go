@@ -401,7 +401,7 @@ func (p *participant) event(e protocol.Event) {
 	p.forgetChallenge(e.Game)
 	if e.Kind == protocol.EventStart {
 		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}, Ladder: e.Pool.Ladder()})
-		if live(e.Terms) { // nobody plays two of these at once
+		if live(e.Terms) && !p.soughtAfter(e.Time) { // nobody plays two of these at once
 			p.stopSeeking(e.Game)
 		}
 		p.hub.beside(func(ctx context.Context) {
