@@ -76,6 +76,15 @@ func TestRepeatsUntilAnswered(t *testing.T) {
 	}
 }
 
+// accept answers a first move.
+func accept(t *testing.T, m *nats.Msg) {
+	var req protocol.MoveRequest
+	if err := json.Unmarshal(m.Data, &req); err != nil {
+		t.Error(err)
+	}
+	m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+}
+
 // A request that was lost with the game's referee is repeated as soon as another one sends a
 // state, and not when the try's time is over.
 func TestRepeatsOnceAStateComes(t *testing.T) {
@@ -91,11 +100,7 @@ func TestRepeatsOnceAStateComes(t *testing.T) {
 			s.Tell("alice", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
 			return
 		}
-		var req protocol.MoveRequest
-		if err := json.Unmarshal(m.Data, &req); err != nil {
-			t.Error(err)
-		}
-		m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+		accept(t, m)
 	})
 	w.must(err)
 	w.must(w.platform.Flush())
@@ -453,11 +458,7 @@ func TestRequestMovesElsewhere(t *testing.T) {
 			}
 			return
 		}
-		var req protocol.MoveRequest
-		if err := json.Unmarshal(m.Data, &req); err != nil {
-			t.Error(err)
-		}
-		m.Respond(encode(t, protocol.ActAnswer{Answer: protocol.Answer{Header: req.Header, Code: protocol.Accepted}, Ply: 1}))
+		accept(t, m)
 	})
 	w.must(err)
 	w.must(platform.Flush())
