@@ -320,12 +320,13 @@ func (s *Server) Tell(p PlayerID, st State) {
 	s.tell(p, &st, st.body())
 }
 
-// TellBoth sends the players of a game, by seat, its state.
+// TellBoth sends the players of a game, by seat, its state: first the one to move, whose
+// time it is.
 func (s *Server) TellBoth(players [2]PlayerID, st State) {
 	body := st.body()
-	for seat, p := range players {
-		st.You = game.Seat(seat)
-		s.tell(p, &st, body)
+	for _, seat := range []game.Seat{st.Turn, st.Turn.Other()} {
+		st.You = seat
+		s.tell(players[seat], &st, body)
 	}
 }
 
