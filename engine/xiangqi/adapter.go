@@ -31,11 +31,11 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 400, Notice: 5, Compare: 4, Slip: 1},
 	{Nodes: 700, Notice: 10, Compare: 6, Slip: 0.6, Worst: 3.3},
 	{Nodes: 800, Notice: 16, Compare: 6, Slip: 0.41, Worst: 1.9},
-	{Nodes: 1000, Notice: 20, Compare: 5, Slip: 0.33, Worst: 1.2},
+	{Nodes: 1000, Notice: 20, Compare: 5, Slip: 0.3, Worst: 1.1},
 	{Nodes: 1300, Compare: 4, Slip: 0.22, Worst: 0.55, Careful: true, Keep: true},
 	{Nodes: 2500, Compare: 3, Slip: 0.08, Worst: 0.17, Careful: true, Keep: true},
-	{Nodes: 7000, Compare: 2, Slip: 0.055, Worst: 0.11, Careful: true, Keep: true},
-	{Nodes: 12000, Careful: true},
+	{Nodes: 8500, Compare: 2, Slip: 0.055, Worst: 0.11, Careful: true, Keep: true},
+	{Nodes: 11000, Careful: true},
 	{Nodes: 40000, Careful: true},
 }
 
