@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,7 +74,7 @@ const (
 
 // stopped plays a game during which a process is stopped while a move is on its way,
 // and checks that this costs nobody the game, nor the seat.
-func stopped(t *testing.T, srv platform, signal func(os.Signal)) {
+func stopped(t *testing.T, srv platform, pause, resume func()) {
 	t.Helper()
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
 	halt := make(chan struct{}) // closed when the game may go on
@@ -94,10 +93,10 @@ func stopped(t *testing.T, srv platform, signal func(os.Signal)) {
 	for _, p := range []*player{ann, bob} {
 		p.until(g, "some moves", plies(4))
 	}
-	signal(syscall.SIGSTOP)
+	pause()
 	close(halt)
 	time.Sleep(stopLonger)
-	signal(syscall.SIGCONT)
+	resume()
 	st := ann.until(g, "the end", finished)
 	if st.Outcome.Reason != game.NoMoves {
 		t.Errorf("the game ended by %s", st.Outcome.Reason)
@@ -119,7 +118,7 @@ func TestStoppedArena(t *testing.T) {
 	}
 	t.Cleanup(srv.Close)
 	arena := startArenaProcess(t, srv.URL(), srv.Password("platform"))
-	stopped(t, srv, func(s os.Signal) { arenatest.Signal(t, arena, s) })
+	stopped(t, srv, func() { arenatest.Pause(t, arena) }, func() { arenatest.Continue(t, arena) })
 }
 
 // Neither does a NATS server that hangs.
@@ -127,7 +126,7 @@ func TestStoppedServer(t *testing.T) {
 	t.Parallel()
 	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	runArena(t, p, quick())
-	stopped(t, p, p.Signal)
+	stopped(t, p, p.Pause, p.Continue)
 }
 
 // An arena that is stopped for longer than its lease has lost its games to another one.
@@ -182,14 +181,14 @@ func TestStoppedArenaHasLostItsGames(t *testing.T) {
 	for _, p := range []*player{ann, bob} {
 		p.until(g, "the move before the stop", plies(4))
 	}
-	arenatest.Signal(t, first, syscall.SIGSTOP)
+	arenatest.Pause(t, first)
 	close(halt)
 	time.Sleep(stopLonger)
 	gametest.Eventually(t, "the game is taken over", func() bool {
 		e, _, err := second.store.lastEvent(t.Context(), g)
 		return err == nil && e.Term == 2
 	})
-	arenatest.Signal(t, first, syscall.SIGCONT)
+	arenatest.Continue(t, first)
 	if st := ann.until(g, "the end", finished); st.Outcome.Reason != game.NoMoves {
 		t.Errorf("the game ended by %s", st.Outcome.Reason)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -79,12 +78,12 @@ func TestRetentionOfDyingArenas(t *testing.T) {
 	url := p.Platform().URL
 	first := startArenaProcess(t, url, "", arenaKeep+"=1")
 	gametest.Eventually(t, "the first removals", func() bool { return games() < ended-20 })
-	arenatest.Signal(t, first, syscall.SIGSTOP)
+	arenatest.Pause(t, first)
 	second := startArenaProcess(t, url, "", arenaKeep+"=1")
 	stopped := games()
 	gametest.Eventually(t, "removals by another", func() bool { return games() < stopped-20 || games() == 1 })
-	arenatest.Signal(t, first, syscall.SIGCONT)
-	arenatest.Signal(t, second, syscall.SIGKILL)
+	arenatest.Continue(t, first)
+	second.Kill()
 	gametest.Eventually(t, "the last removal", func() bool { return games() == 1 })
 	time.Sleep(10 * removing(1).Every) // in which it would remove more
 	if events := whole(t, a.store, "running"); len(events) < 7 || isFinal(events[len(events)-1]) {
@@ -106,10 +105,10 @@ func TestRetentionWhileTheServerHangs(t *testing.T) {
 	slow(ann, 50*time.Millisecond)
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	bob.until(g, "some moves", plies(2))
-	p.Signal(syscall.SIGSTOP)
+	p.Pause()
 	retainBeside(t, a, removing(1))
 	gametest.Eventually(t, "an attempt", func() bool { return lines.count(map[string]any{"message": "old games not removed; trying again"}) > 0 })
-	p.Signal(syscall.SIGCONT)
+	p.Continue()
 	if st := bob.until(g, "the end", finished); st.Outcome.Reason != game.NoMoves {
 		t.Errorf("ended by %+v", st.Outcome)
 	}

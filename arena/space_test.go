@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -290,7 +289,7 @@ func TestStartWhileTheServerHangs(t *testing.T) {
 	t.Parallel()
 	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	nc := arenatest.Connect(t, p.Platform())
-	p.Signal(syscall.SIGSTOP)
+	p.Pause()
 	lines := &logLines{}
 	begun := make(chan error, 1)
 	go func() {
@@ -298,7 +297,7 @@ func TestStartWhileTheServerHangs(t *testing.T) {
 		begun <- err
 	}()
 	gametest.Eventually(t, "the report", func() bool { return lines.count(map[string]any{"level": "error"}) == 1 })
-	p.Signal(syscall.SIGCONT)
+	p.Continue()
 	select {
 	case err := <-begun:
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,16 +45,6 @@ func Connect(t testing.TB, c protocol.Connection) *nats.Conn {
 	}
 	t.Cleanup(nc.Close)
 	return nc
-}
-
-// CPUTime returns the processor time that this process has used.
-func CPUTime(t testing.TB) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Quantiles sorts durations and describes how they are distributed.

@@ -100,25 +100,24 @@ func (p *NATSProcess) Start() {
 	}
 }
 
-// Signal sends the process a signal. After SIGSTOP it returns when the process has
-// stopped.
+// Signal sends the process a signal.
 func (p *NATSProcess) Signal(s os.Signal) {
 	p.t.Helper()
-	Signal(p.t, p.cmd.Process, s)
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Error(err)
+	}
 }
 
-// Signal is [NATSProcess.Signal] for any process that the test started.
-func Signal(t *testing.T, p *os.Process, s os.Signal) {
-	t.Helper()
-	if err := p.Signal(s); err != nil {
-		t.Error(err)
-	}
-	if s == syscall.SIGSTOP { // it takes effect a moment later
-		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(p.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-			t.Errorf("not stopped: %v", err)
-		}
-	}
+// Pause is [Pause] of the process.
+func (p *NATSProcess) Pause() {
+	p.t.Helper()
+	Pause(p.t, p.cmd.Process)
+}
+
+// Continue is [Continue] of the process.
+func (p *NATSProcess) Continue() {
+	p.t.Helper()
+	Continue(p.t, p.cmd.Process)
 }
 
 // Close kills the server.

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -51,8 +50,8 @@ func TestNATSHangs(t *testing.T) {
 	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "3600"))
 	watcher.want(Request{T: "open", Game: g})
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
-	nats.Signal(syscall.SIGSTOP)
-	defer nats.Signal(syscall.SIGCONT)
+	nats.Pause()
+	defer nats.Continue()
 	move := Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "m1"}
 	if a := ann.ask(move); a.Code != protocol.Unavailable {
 		t.Errorf("while the server hangs: %+v", a)
@@ -74,7 +73,7 @@ func TestNATSHangs(t *testing.T) {
 	late.untilTooManyAtOnce(Request{T: "invited", Token: "nothing"})
 	ben.put(Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
-	nats.Signal(syscall.SIGCONT)
+	nats.Continue()
 	gametest.Eventually(t, "the move", func() bool {
 		ann.mu.Lock()
 		delete(ann.answers, move.ID)

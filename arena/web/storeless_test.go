@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -58,8 +57,8 @@ func TestHungStore(t *testing.T) {
 	_, made := phone.post("/api/link", "")
 	path := "/link/" + made.linkAnswer.Token
 	laptop.request(http.MethodGet, path, "")
-	p.Signal(syscall.SIGSTOP)
-	defer p.Signal(syscall.SIGCONT)
+	p.Pause()
+	defer p.Continue()
 	if w := laptop.request(http.MethodPost, path, ""); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("a link: %d", w.Code)
 	}
@@ -78,7 +77,7 @@ func TestHungStore(t *testing.T) {
 	if err := h.health(); !errors.Is(err, errStore) {
 		t.Errorf("/healthz says %v", err)
 	}
-	p.Signal(syscall.SIGCONT)
+	p.Continue()
 	gametest.Eventually(t, "the link to work", func() bool { return laptop.request(http.MethodPost, path, "").Code == http.StatusSeeOther })
 	laptop.want(who.Player)
 	if w := thief.request(http.MethodPost, path, ""); w.Code != http.StatusGone {
@@ -136,8 +135,8 @@ func TestUnreadableGame(t *testing.T) {
 	p := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	gw := startGateway(t, p, quick(), nil)
 	ann := openPage(t, gw, human("ann"))
-	p.Signal(syscall.SIGSTOP)
-	defer p.Signal(syscall.SIGCONT)
+	p.Pause()
+	defer p.Continue()
 	for _, kind := range []string{"open", "review", "rematch", "hint", "why"} {
 		ann.refuse(Request{T: kind, Game: "elsewhere", Level: 1, From: "a1"}, protocol.Unavailable)
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -119,14 +118,14 @@ func TestWaitingChallengeInAHungStore(t *testing.T) {
 	ann := openPage(t, gw, human("ann"))
 	g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
 	gametest.Eventually(t, "the other arena to hear of the challenge", func() bool { return len(other.agreements.waitingOf(human("ann"))) == 1 })
-	nats.Signal(syscall.SIGSTOP)
-	defer nats.Signal(syscall.SIGCONT)
+	nats.Pause()
+	defer nats.Continue()
 	ann.close()
 	again := openPage(t, other, human("ann"))
 	again.want(Request{T: "lobby", On: true})
 	again.until("the challenge in the lobby", func() bool { return again.lobby != nil && len(again.lobby.Waiting) == 1 })
 	again.refuse(Request{T: "open", Game: g}, protocol.Unavailable)
-	nats.Signal(syscall.SIGCONT)
+	nats.Continue()
 	gametest.Eventually(t, "the game to be opened", func() bool { return again.ask(Request{T: "open", Game: g}).Code == protocol.Accepted })
 	b.set(func(b *bot) { b.answer, b.free = protocol.Accept, 1000 })
 	again.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })

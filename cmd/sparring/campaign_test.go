@@ -161,9 +161,9 @@ func TestCampaignPaused(t *testing.T) {
 	p := n.run()
 	for least := range 3 {
 		n.awaitGames(least + 1)
-		arenatest.Signal(t, p.cmd.Process, syscall.SIGSTOP)
+		arenatest.Pause(t, p.cmd.Process)
 		time.Sleep(1500 * time.Millisecond)
-		arenatest.Signal(t, p.cmd.Process, syscall.SIGCONT)
+		arenatest.Continue(t, p.cmd.Process)
 	}
 	p.ends(exitOK)
 	all := n.games()
@@ -188,7 +188,9 @@ func TestCampaignInterrupted(t *testing.T) {
 	n := newNight(t, 1000, "nodes=100")
 	p := n.run()
 	n.awaitGames(2)
-	arenatest.Signal(t, p.cmd.Process, syscall.SIGINT)
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
 	p.ends(exitFailed)
 	text := p.out.String()
 	for _, want := range []string{"Interrupted: ", "the same command goes on", "page: "} {
@@ -225,7 +227,9 @@ func TestCampaignOnAFullDisk(t *testing.T) {
 	n.awaitGames(62)
 	disk.Fill()
 	p.out.await(t, "the campaign waits for room", "page: ")
-	arenatest.Signal(t, p.cmd.Process, syscall.SIGINT)
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
+	}
 	p.ends(exitFailed)
 	if text := p.out.String(); !strings.Contains(text, "it will be played again") && !strings.Contains(text, "not written") {
 		t.Error("it does not say that a game is not saved")

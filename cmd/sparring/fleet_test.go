@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
@@ -126,9 +127,7 @@ func operate(t *testing.T, h *fleet) {
 	}
 
 	// A process that hangs is listed.
-	if err := two.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Pause(t, two.cmd.Process)
 	v := h.list(url)
 	if len(v.Silent) != 1 || v.Silent[0].Instance != "two" || v.mode("two") != "" {
 		t.Errorf("a process that was stopped: %+v, %+v", v.Silent, v.Reports)
@@ -139,9 +138,7 @@ func operate(t *testing.T, h *fleet) {
 	if out, err := h.operator(url, "pause", "two", "--timeout", "500ms"); err == nil {
 		t.Errorf("a process that hangs was paused: %s", out)
 	}
-	if err := two.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Continue(t, two.cmd.Process)
 	h.wait("it answers again", func() bool { return h.list(url).mode("two") != "" })
 	h.asked(&done, url, "resume", "--all")
 

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"sparring/arena/arenatest"
 	"sparring/bot"
 )
 
@@ -48,13 +48,9 @@ func TestLadderRejoined(t *testing.T) {
 			t.Fatal("no game was resumed")
 		}
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Pause(t, p.cmd.Process)
 	time.Sleep(3 * time.Second) // longer than a player may be silent
-	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Continue(t, p.cmd.Process)
 	games := func() int { return strings.Count(p.out.String(), " against ") }
 	before := games()
 	h.wait("two games after the pause", func() bool { return games() >= before+2 })

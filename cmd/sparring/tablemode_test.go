@@ -233,13 +233,9 @@ func TestTableAsleep(t *testing.T) {
 	o := &operator{t: t, dir: t.TempDir(), args: []string{"--game", "gomoku", "--rules", "freestyle-15", "--clock", "100", "--us", "second", "--engine", "self:depth=2"}}
 	o.sit()
 	o.types("").sees("Enter the opponent's move.")
-	if err := o.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Pause(t, o.cmd.Process)
 	time.Sleep(6 * time.Second) // more than the gap that is noticed
-	if err := o.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	arenatest.Continue(t, o.cmd.Process)
 	o.sees("The machine stood still for ")
 	o.types("h8").sees("Opponent: h8", "WE PLAY")
 	o.types("").sees("Enter the opponent's move.")

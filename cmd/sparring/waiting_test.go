@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/arenatest"
 	"sparring/arena/web"
 	"sparring/protocol"
 )
@@ -258,13 +258,9 @@ func TestWaitingOnLadder(t *testing.T) {
 				case "server stopped":
 					p = server
 				}
-				if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-					t.Fatal(err)
-				}
+				arenatest.Pause(t, p.cmd.Process)
 				time.Sleep(stopped)
-				if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-					t.Fatal(err)
-				}
+				arenatest.Continue(t, p.cmd.Process)
 			}
 			h.wait("the page", func() bool {
 				res, err := http.Get("http://" + at + "/")

@@ -220,7 +220,8 @@ func (r *relay) move(ctx context.Context) error {
 	seat := r.ply % 2
 	began := time.Now()
 	_, err := r.players[seat].SendMove(within, r.game, protocol.MoveRequest{Epoch: 1, Ply: r.ply, Move: r.moves[r.ply], AnswerOnly: true}) // as bots do
-	at, unseen := r.saw(within, 1-seat, r.ply+1) // it may have come before the answer; its time is that of its arrival
+	// The state may have come before the answer; its time is that of its arrival.
+	at, unseen := r.saw(within, 1-seat, r.ply+1)
 	if err = errors.Join(err, unseen); err != nil {
 		return fmt.Errorf("ply %d of the timed game: %w", r.ply+1, err)
 	}

@@ -217,9 +217,9 @@ func TestServerRestarts(t *testing.T) {
 		}
 		if b.Pair == 3 {
 			again.Do(func() {
-				h.server.Signal(syscall.SIGSTOP)
+				h.server.Pause()
 				time.Sleep(3 * time.Second)
-				h.server.Signal(syscall.SIGCONT)
+				h.server.Continue()
 			})
 		}
 		return nil

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -176,7 +175,6 @@ func (p *process) start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command(program, p.command)
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, &p.log, &p.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
