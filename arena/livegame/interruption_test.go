@@ -20,6 +20,12 @@ func TestRestore(t *testing.T) {
 			time.Sleep(4 * time.Second)
 			tb.store(tb.Halt("pause", time.Now()))
 			last := tb.log[len(tb.log)-1]
+			if last.Status != protocol.Halted || last.Text != "pause" || last.Clocks.Running != nil || !last.RunningSince.IsZero() {
+				t.Errorf("%s: halted by %+v", clock, last)
+			}
+			if move := tb.log[len(tb.log)-2]; !move.RunningSince.Equal(move.Time) {
+				t.Errorf("%s: the clock runs since %v, after a move at %v", clock, move.RunningSince, move.Time)
+			}
 			time.Sleep(time.Hour)
 			m, e, err := Restore(last, uint64(len(tb.log)), DefaultPolicy(), time.Now())
 			if err != nil {
@@ -34,7 +40,10 @@ func TestRestore(t *testing.T) {
 			if e := tb.Expire(time.Now()); e != nil {
 				t.Fatalf("%s: %s while the clock stands", clock, e.Kind)
 			}
-			if !tb.Heard(game.First, time.Now()) || tb.Heard(game.First, time.Now()) {
+			if !tb.Suspended() {
+				t.Errorf("%s: not suspended while the clock stands", clock)
+			}
+			if !tb.Heard(game.First, time.Now()) || tb.Heard(game.First, time.Now()) || tb.Suspended() {
 				t.Errorf("%s: want the clock to start when first is heard, once", clock)
 			}
 			time.Sleep(500 * time.Millisecond)

@@ -292,4 +292,7 @@ func TestRepetitionAmongTheOpponentsRequests(t *testing.T) {
 		}
 	}
 	tb.code(offer(), protocol.Duplicate)
+	if n := len(tb.recent[game.Second]); n != remembered { // a long game's chat must not fill the memory
+		t.Errorf("%d requests of the opponent are kept, want the last %d", n, remembered)
+	}
 }

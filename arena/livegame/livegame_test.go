@@ -219,6 +219,17 @@ func TestCreditDelay(t *testing.T) {
 			t.Errorf("charged %d ms, want 2000", tb.receipt.ChargedMS)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) { // nor does the limit for the first move run meanwhile
+		tb := open(t, terms(t, "60", true), DefaultPolicy())
+		begun, limit := time.Now(), tb.policy.FirstMove
+		time.Sleep(10 * time.Second)
+		tb.CreditDelay(10 * time.Second)
+		tb.run(time.Hour)
+		tb.want(game.Undecided, protocol.ReasonNoStart)
+		if took := time.Since(begun); took != 10*time.Second+limit {
+			t.Errorf("no first move after %v, want %v and the delay", took, limit)
+		}
+	})
 }
 
 // A wrong position key does not save a late mover.
@@ -448,12 +459,37 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Accepted)
-	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Duplicate) // the same request
-	good.ID = "again"
-	tb.code(tb.done(tb.Move("bob", good, time.Now(), time.Now())), protocol.Duplicate) // the same move by another request
 	if len(tb.log) != 3 {
 		t.Errorf("%d entries, want start and two moves", len(tb.log))
 	}
+}
+
+// A move that is sent again, as the same request or by another one, changes nothing. Each
+// answer has the move's receipt, by which the sender knows its clock.
+func TestRepeatedMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tb := open(t, terms(t, "60", true), DefaultPolicy())
+		for ply, seat := range []game.Seat{game.First, game.Second} {
+			time.Sleep(time.Second)
+			p, in := tb.name(seat)
+			move := protocol.MoveRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1, Ply: ply, Move: tb.legal()}
+			for i, want := range []protocol.Code{"", protocol.Duplicate, protocol.Duplicate} {
+				if i == 2 {
+					move.ID = tb.id()
+				}
+				e, ans := tb.Move(p, move, time.Now(), time.Now())
+				if e != nil {
+					ans = tb.store(e)
+				}
+				if r := ans.Receipt; ans.Error != nil || ans.Code != want || r == nil || r.Ply != ply+1 || r.ChargedMS != 1000 {
+					t.Errorf("ply %d, sent %d times: answered %+v with receipt %+v", ply, i+1, ans.Answer, r)
+				}
+			}
+		}
+		if len(tb.log) != 3 {
+			t.Errorf("%d entries, want start and two moves", len(tb.log))
+		}
+	})
 }
 
 // A key of another position voids a game; in a rated one only with a seat's first move, and
