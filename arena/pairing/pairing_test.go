@@ -45,6 +45,12 @@ func TestMatch(t *testing.T) {
 		players[j].Recent = append([]protocol.PlayerID{players[i].ID}, players[j].Recent...)
 		return players
 	}
+	ahead := func(players []Player, balances ...int) []Player {
+		for i, b := range balances {
+			players[i].Balance = b
+		}
+		return players
+	}
 	for _, test := range []struct {
 		name    string
 		players []Player
@@ -61,6 +67,8 @@ func TestMatch(t *testing.T) {
 		{"nor the one before", met(met(met(met(pool(0, 1500, 1501, 1530, 1531), 0, 3), 1, 2), 0, 1), 2, 3), 10, []int{2, 3, 0, 1}},
 		{"a rematch after a wait", met(pool(20*time.Second, 1500, 1501), 0, 1), 10, []int{1, 0}},
 		{"but not before", met(pool(15*time.Second, 1500, 1501), 0, 1), 10, []int{-1, -1}},
+		{"not who has had the same seat as often", ahead(pool(0, 1500, 1501, 1510), 2, 2, -2), 3, []int{-1, 2, 1}},
+		{"unless there is nobody else", ahead(pool(6*time.Second, 1500, 1501), 2, 2), 2, []int{1, 0}},
 		{"a rematch at once where there is nobody else", met(pool(0, 1500, 1501), 0, 1), 2, []int{1, 0}},
 	} {
 		if got := partners(t, test.players, Match(test.players, test.present, all)); !slices.Equal(got, test.want) {
@@ -197,19 +205,26 @@ func TestSeatsAndOpponents(t *testing.T) {
 // are paired within 5 s, most of them at once, and many who come together at once but
 // for an odd one.
 func TestNewcomers(t *testing.T) {
-	atOnce := 0
+	atOnce, first := 0, 0
 	for k := range 1000 {
 		two := []Player{{ID: protocol.PlayerID(fmt.Sprint("a", k)), Rating: glicko.Start}, {ID: protocol.PlayerID(fmt.Sprint("b", k)), Rating: glicko.Start}}
 		if len(Match(two, 2, all)) == 1 {
 			atOnce++
 		}
 		two[0].Wait, two[1].Wait = 5*time.Second, 5*time.Second
-		if len(Match(two, 2, all)) != 1 {
+		pairs := Match(two, 2, all)
+		if len(pairs) != 1 {
 			t.Fatalf("%s and %s have waited for 5 s", two[0].ID, two[1].ID)
+		}
+		if pairs[0][0] == 0 {
+			first++
 		}
 	}
 	if atOnce < 600 {
 		t.Errorf("%d of 1000 are paired at once", atOnce)
+	}
+	if first < 100 || first > 900 {
+		t.Errorf("the first seat goes to the same of the two in %d of 1000 pairs", max(first, 1000-first))
 	}
 	var many []Player
 	for k := range 101 {
@@ -217,6 +232,36 @@ func TestNewcomers(t *testing.T) {
 	}
 	if n := len(Match(many, len(many), all)); n != 50 {
 		t.Errorf("%d pairs of 101", n)
+	}
+}
+
+// A new player looks for opponents all over its deviation, anew for each game, and the longer
+// it waits the nearer to its rating. A settled one looks at its own rating.
+func TestAim(t *testing.T) {
+	low, high, again := math.Inf(1), math.Inf(-1), 0
+	for k := range 1000 {
+		p := Player{ID: protocol.PlayerID(fmt.Sprint(k)), Rating: glicko.Start}
+		off := aim(&p) - p.Rating.Rating
+		low, high = min(low, off), max(high, off)
+		next := p
+		next.Games++
+		if aim(&next)-p.Rating.Rating == off {
+			again++
+		}
+		p.Wait = varied / 2
+		if half := aim(&p) - p.Rating.Rating; math.Abs(half-off/2) > 1e-9 {
+			t.Fatalf("%s aims %.0f from its rating, and after half of the wait %.0f", p.ID, off, half)
+		}
+		p.Rating.Deviation, p.Wait = glicko.Provisional-1, 0
+		if aim(&p) != p.Rating.Rating {
+			t.Fatalf("%s aims at %.0f with a certain rating of %.0f", p.ID, aim(&p), p.Rating.Rating)
+		}
+	}
+	if again > 10 {
+		t.Errorf("%d of 1000 aim at the same rating in both of their first games", again)
+	}
+	if most := 2 * glicko.Start.Deviation; low != -most || high != most {
+		t.Errorf("1000 players aim %.0f to %.0f from their ratings, want up to %.0f to both sides", low, high, most)
 	}
 }
 
