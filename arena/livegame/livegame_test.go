@@ -281,6 +281,9 @@ func TestDraws(t *testing.T) {
 	tb.code(tb.act(game.Second, protocol.ActDraw, offer), protocol.Accepted)
 	tb.code(tb.act(game.First, protocol.ActDraw, offer), protocol.Accepted) // offering back is accepting
 	tb.want(game.Draw, protocol.ReasonAgreement)
+	if tb.snap.DrawBy != nil {
+		t.Error("an offer is open after the end")
+	}
 	tb.code(tb.act(game.First, protocol.ActResign, ""), protocol.Over)
 
 	// So it is for a seat that has made its own offer at this ply, which was declined.
@@ -399,6 +402,8 @@ func TestTakebacks(t *testing.T) {
 	tb.play()
 	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.Accepted)
 	tb.code(tb.act(game.First, protocol.ActTakeback, accept), protocol.NotOffered)
+	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.NotOffered) // it stands
+	tb.code(tb.act(game.Second, protocol.ActTakeback, offer), protocol.NotOffered)
 	tb.code(tb.act(game.Second, protocol.ActTakeback, declined), protocol.Accepted)
 	before := len(tb.log)
 	tb.code(tb.act(game.First, protocol.ActTakeback, offer), protocol.RateLimited)
@@ -454,6 +459,9 @@ func TestRefusals(t *testing.T) {
 		if e != nil || ans.Error == nil || ans.Error.Code != c.want {
 			t.Errorf("%s: %+v with event %v, want refusal %s", c.name, ans.Answer, e != nil, c.want)
 		}
+		if ans.Game != "g1" || ans.Seq != 2 || ans.Ply != 1 || ans.Clocks == nil { // where the sender's view is out of date
+			t.Errorf("%s: the answer tells of game %q, entry %d, ply %d, clocks %+v", c.name, ans.Game, ans.Seq, ans.Ply, ans.Clocks)
+		}
 		if after := fmt.Sprintf("%+v", tb.Snapshot(epoch)); after != before {
 			t.Errorf("%s changed the game:\n%s\n%s", c.name, before, after)
 		}
@@ -465,7 +473,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // A move that is sent again, as the same request or by another one, changes nothing. Each
-// answer has the move's receipt, by which the sender knows its clock.
+// answer has the move's receipt and the state after it, since no state need follow.
 func TestRepeatedMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tb := open(t, terms(t, "60", true), DefaultPolicy())
@@ -483,6 +491,9 @@ func TestRepeatedMoves(t *testing.T) {
 				}
 				if r := ans.Receipt; ans.Error != nil || ans.Code != want || r == nil || r.Ply != ply+1 || r.ChargedMS != 1000 {
 					t.Errorf("ply %d, sent %d times: answered %+v with receipt %+v", ply, i+1, ans.Answer, r)
+				}
+				if c := ans.Clocks; ans.Game != "g1" || ans.Ply != ply+1 || ans.Seq != uint64(len(tb.log)) || c == nil || *c.Running != seat.Other() {
+					t.Errorf("ply %d, sent %d times: the answer is of game %q, ply %d, entry %d, clocks %+v", ply, i+1, ans.Game, ans.Ply, ans.Seq, c)
 				}
 			}
 		}
@@ -579,8 +590,8 @@ func TestRestoreAfterLogLimit(t *testing.T) {
 	}
 	tb.want(game.Undecided, protocol.ReasonVoid)
 	end := tb.log[len(tb.log)-1]
-	if len(end.Moves) != moves || end.Turn != tb.pos.Turn() {
-		t.Errorf("the end has %d moves and turn %v, want %d and %v", len(end.Moves), end.Turn, moves, tb.pos.Turn())
+	if end.Kind != protocol.EventEnd || len(end.Moves) != moves || end.Turn != tb.pos.Turn() {
+		t.Errorf("the last entry, %s, has %d moves and turn %v, want the end with %d and %v", end.Kind, len(end.Moves), end.Turn, moves, tb.pos.Turn())
 	}
 	if again, _, err := Restore(end, uint64(len(tb.log)), policy, time.Now()); err != nil || !again.Over() {
 		t.Errorf("restored from the end: %v", err)
@@ -672,6 +683,9 @@ func TestSeatThatFillsTheLogLoses(t *testing.T) {
 			if len(tb.log) >= policy.LogLimit {
 				t.Errorf("%d entries, the limit is %d", len(tb.log), policy.LogLimit)
 			}
+			if e := tb.log[len(tb.log)-1]; e.Kind != protocol.EventEnd {
+				t.Errorf("the last entry is %s, want the end", e.Kind)
+			}
 		})
 	}
 }
@@ -713,6 +727,8 @@ func TestAcceptable(t *testing.T) {
 		{"gomoku", "gomoku/renju-15+swap2", "", "60+1", true, ""},
 		{"gomoku", "gomoku/freestyle-15", "", "unlimited", true, protocol.Malformed},
 		{"gomoku", "gomoku/freestyle-15", "", "unlimited", false, ""},
+		{"gomoku", "gomoku/freestyle-15", "", "0+1", true, protocol.Malformed},
+		{"gomoku", "gomoku/freestyle-15", "", "0+1", false, protocol.Malformed},
 		{"amazons", "amazons/6x6", "", "60+1", true, ""},
 		{"amazons", "amazons/6x6", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 b", "60+1", true, protocol.Malformed},
 		{"amazons", "amazons/6x6", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 b", "60+1", false, ""},
@@ -757,8 +773,8 @@ func TestEndIsHeldBack(t *testing.T) {
 		p, in := tb.name(game.First)
 		resign := protocol.ActRequest{Header: protocol.Header{ID: tb.id()}, Instance: in, Epoch: 1}
 		tb.code(tb.done(tb.Act(p, protocol.ActResign, resign, time.Now(), time.Now())), protocol.Unanswered)
-		if e := tb.CatchUp("", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != game.NoMoves {
-			t.Errorf("the log continues with %s, %+v", e.Kind, e.Outcome)
+		if e := tb.CatchUp("late", time.Now()); e.Kind != protocol.EventEnd || e.Outcome.Reason != game.NoMoves || e.Text != "late" || e.Receipt != tb.receipt {
+			t.Errorf("the log continues with %s, %+v, %q, receipt %+v", e.Kind, e.Outcome, e.Text, e.Receipt)
 		} else {
 			tb.store(e)
 		}

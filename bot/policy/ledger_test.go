@@ -82,6 +82,49 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	})
 }
 
+// A player's own limit, the slots kept for people and a restriction each admit as many games
+// as they say: not one more, and not one less.
+func TestLedgerAdmitsUpToItsBounds(t *testing.T) {
+	l := NewLedger(Limits{Games: 4, ForHumans: 1, Threads: 100})
+	var held []*Reservation
+	admits := func(what string, need Need, want int) {
+		t.Helper()
+		got := 0
+		for ; ; got++ {
+			r, err := l.Reserve(need, 0, nil)
+			if err != nil {
+				break
+			}
+			held = append(held, r)
+		}
+		if got != want {
+			t.Errorf("%s: %d admitted, want %d", what, got, want)
+		}
+	}
+	release := func() {
+		for _, r := range held {
+			r.Release()
+		}
+		held = nil
+	}
+	for range 2 { // the second time after all were released
+		admits("a player's own limit", Need{Player: "a", MaxGames: 2}, 2)
+		admits("another player, against bots", Need{Player: "b", MaxGames: 2}, 1)
+		admits("against people", Need{Player: "b", MaxGames: 2, Human: true}, 1)
+		release()
+	}
+	for most := range 3 {
+		l.Restrict(most)
+		admits("restricted", Need{Human: true}, most)
+		admits("seats of running games", Need{Human: true, Running: true}, 4-most)
+		release()
+	}
+	l.Restrict(-1)
+	admits("restricted to less than nothing", Need{Human: true}, 0)
+	l.Unrestrict()
+	admits("unrestricted", Need{Human: true}, 4)
+}
+
 // TestLedgerUnderConcurrency reserves, confirms, releases and lets expire from many
 // goroutines.
 func TestLedgerUnderConcurrency(t *testing.T) {

@@ -46,6 +46,10 @@ func TestMatchmakingIsPossible(t *testing.T) {
 		{func(m *Matchmaking) { m.Rules = "xiangqi/cxa+limit=20" }, "AT_RULES: "},
 		{func(m *Matchmaking) { m.Pool = protocol.LadderPoolOf("gomoku") }, "AT_POOL: "},
 		{func(m *Matchmaking) { m.Pool = "a..b" }, "AT_POOL: "},
+		{func(m *Matchmaking) { m.Rules = "xiangqi/moon" }, "AT_RULES: "},
+		{func(m *Matchmaking) { m.Interval = 0 }, "AT_INTERVAL: "},
+		{func(m *Matchmaking) { m.Longest = m.Interval }, ""},
+		{func(m *Matchmaking) { m.Longest = m.Interval - 1 }, "AT_LONGEST: "},
 		{func(m *Matchmaking) { m.Pool, m.On = protocol.LadderPool, false }, ""},
 	} {
 		m := good

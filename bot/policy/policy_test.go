@@ -88,6 +88,10 @@ func TestPolicy(t *testing.T) {
 		{"another's seat", all, offer(func(o *protocol.Offer) { o.Player = "eve" }), 0, protocol.DeclineOpponent},
 		{"too often", Policy{Repeat: 3}, offer(), 3, protocol.DeclineRepeat},
 		{"not too often", Policy{Repeat: 3}, offer(), 2, ""},
+		{"once", Policy{Repeat: 1}, offer(), 1, protocol.DeclineRepeat},
+		{"casual against people only", Policy{BotsRated: true}, offer(casual), 0, ""},
+		{"casual against people only, rated", Policy{BotsRated: true}, offer(against(program)), 0, ""},
+		{"casual against people only, open", Policy{BotsRated: true}, offer(casual, open), 0, protocol.DeclineKind},
 		{"own running game", Policy{Rated: CasualOnly, Opponents: BotsOnly, Repeat: 1, Fastest: spec(t, "600")}, offer(seat), 5, ""},
 		{"running game, rules not wanted any more", Policy{Rules: []string{"amazons/10x10"}}, offer(seat), 0, ""},
 		{"running game, positions not wanted any more", Policy{}, offer(seat, under("amazons/6x6", "2q2q/6/6/6/6/2Q2Q w")), 0, ""},
@@ -139,6 +143,39 @@ func TestRulesByFullName(t *testing.T) {
 		}
 		if errs := (Policy{Rules: []string{full}}).Validate("POLICY_"); len(errs) > 0 {
 			t.Errorf("%s: %v", full, errs)
+		}
+	}
+}
+
+// A policy that could take no match, or whose settings mean nothing, is refused by the name
+// of the setting.
+func TestPolicyIsPossible(t *testing.T) {
+	for _, c := range []struct {
+		policy Policy
+		want   string // the name of the setting; "": no fault
+	}{
+		{Policy{}, ""},
+		{Policy{Speeds: []clock.Speed{clock.Blitz}, Rated: RatedOnly, Opponents: BotsOnly, Allow: []protocol.PlayerID{"ann"}, Repeat: 1}, ""},
+		{Policy{Fastest: spec(t, "60"), Slowest: spec(t, "60")}, ""},
+		{Policy{Fastest: spec(t, "60")}, ""},
+		{Policy{Slowest: spec(t, "60")}, ""},
+		{Policy{MinRating: 1500, MaxRating: 1500}, ""},
+		{Policy{MinRating: 1500}, ""},
+		{Policy{Rules: []string{"amazons/moon"}}, "AT_RULES: "},
+		{Policy{Speeds: []clock.Speed{"warp"}}, "AT_SPEEDS: "},
+		{Policy{Fastest: spec(t, "61"), Slowest: spec(t, "60")}, "AT_FASTEST: "},
+		{Policy{Rated: "never"}, "AT_RATED: "},
+		{Policy{Opponents: "cats"}, "AT_OPPONENTS: "},
+		{Policy{MinRating: -1}, "AT_MIN_RATING, "},
+		{Policy{MaxRating: -1}, "AT_MIN_RATING, "},
+		{Policy{MinRating: 1501, MaxRating: 1500}, "AT_MIN_RATING, "},
+		{Policy{Allow: []protocol.PlayerID{"Not an id"}}, "AT_ALLOW, "},
+		{Policy{Block: []protocol.PlayerID{"Not an id"}}, "AT_ALLOW, "},
+		{Policy{Repeat: -1}, "AT_REPEAT: "},
+	} {
+		errs := c.policy.Validate("AT_")
+		if len(errs) > 1 || (len(errs) == 1) != (c.want != "") || len(errs) == 1 && !strings.HasPrefix(errs[0].Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.policy, errs, c.want)
 		}
 	}
 }
