@@ -79,8 +79,14 @@ func TestEdges(t *testing.T) {
 	if e := even.Elo(); e.Elo != 0 || e.Error < 20 || e.Error > 100 || even.LOS() != 0.5 {
 		t.Errorf("every pair even: %+v, LOS %f", e, even.LOS())
 	}
-	if low, high := (Pairs{0, 0, 0, 1, 0}).Interval(); low != 0 || high != 1 {
-		t.Errorf("one pair: %f to %f", low, high)
+	one := Pairs{0, 0, 0, 1, 0}
+	if low, high := one.Interval(); low != 0 || high != 1 || one.Score() != 0.75 || one.LOS() != 0.5 {
+		t.Errorf("one pair: score %f, %f to %f, LOS %f", one.Score(), low, high, one.LOS())
+	}
+	for _, p := range []Pairs{none, one, even, all} { // no variance to measure by
+		if n := p.Normalized(); n.Elo != 0 || !math.IsInf(n.Error, 1) {
+			t.Errorf("%v: normalized %+v", p, n)
+		}
 	}
 	for _, p := range []Pairs{none, all, even, all.Turned()} {
 		s := SPRT{0, 5, 0.05, 0.05}
@@ -138,7 +144,7 @@ func TestParseSPRT(t *testing.T) {
 	if err != nil || s != (SPRT{-1.5, 2, 0.1, 0.2}) {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for _, bad := range []string{"", "elo0=0", "elo0=5,elo1=0", "elo0=0,elo1=x", "elo0=0,elo1=5,alpha=0", "elo0=0,elo1=5,alpha=0.5,beta=0.5", "elo0=0,elo1=NaN", "elo=0"} {
+	for _, bad := range []string{"", "elo0=0", "elo0=5,elo1=0", "elo0=0,elo1=x", "elo0=0,elo1=5,alpha=0", "elo0=0,elo1=5,alpha=0.5,beta=0.5", "elo0=0,elo1=NaN", "elo0=0,elo1=Inf", "elo=0"} {
 		if _, err := ParseSPRT(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
