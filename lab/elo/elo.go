@@ -104,8 +104,8 @@ func (p Pairs) EloInterval() (low, high float64) {
 // same number of games for the same normalized difference, whatever the openings
 // and time controls (Van den Bergh, "Normalized Elo").
 func (p Pairs) Normalized() Diff {
-	sigma := math.Sqrt(2 * p.Variance()) // of a single game
-	if sigma == 0 || p.Count() == 0 {
+	sigma := math.Sqrt(2 * p.Variance()) // of a single game; 0 without pairs
+	if sigma == 0 {
 		return Diff{0, math.Inf(1)}
 	}
 	const unit = 800 / math.Ln10
