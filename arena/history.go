@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -29,6 +30,7 @@ type history struct {
 	from    uint64           // the record to go on with; 0 is the first
 	backlog uint64           // see maxBacklog
 	log     zerolog.Logger
+	damaged sync.Map // PlayerID to the revision of its entry that was logged as damaged
 }
 
 // Played refers to the record of a finished game.
@@ -46,7 +48,7 @@ func Unlisted(private bool, first, second protocol.Kind) bool {
 	return private || first == protocol.Human && second == protocol.Human
 }
 
-// playedGames is the entry of a player as it is stored.
+// playedGames is the entry of a player.
 type playedGames struct {
 	// Record is the sequence of the record for which the entry was written.
 	Record uint64   `json:"record"`
@@ -118,9 +120,8 @@ func (h *history) follow(ctx context.Context, s *store) error {
 // is none.
 func (h *history) upTo(ctx context.Context, js jetstream.JetStream) (record uint64, err error) {
 	err = readAll(ctx, js, h.stream, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverLastPolicy}, func(m jetstream.Msg, _ *jetstream.MsgMetadata) {
-		var p playedGames
-		if json.Unmarshal(m.Data(), &p) == nil {
-			record = p.Record
+		if of, _ := decodePlayed(m.Data()); of.Record > 0 {
+			record = of.Record
 		}
 	})
 	return record, err
@@ -147,9 +148,7 @@ func (h *history) add(ctx context.Context, p protocol.PlayerID, seq uint64, g Pl
 	defer cancel()
 	for {
 		of, revision, err := h.read(ctx, p)
-		if errors.Is(err, errUnreadable) {
-			h.log.Error().Err(err).Str("player", string(p)).Msg("the games of a player begin anew")
-		} else if err != nil {
+		if err != nil {
 			return err
 		}
 		if !of.add(g) {
@@ -175,10 +174,8 @@ func (h *history) add(ctx context.Context, p protocol.PlayerID, seq uint64, g Pl
 	}
 }
 
-// errUnreadable is returned by history.read, with the revision, for an entry that has no games.
-var errUnreadable = errors.New("the entry can't be read")
-
-// read returns a player's entry and its revision; 0 if there is none.
+// read returns a player's entry and its revision; 0 if there is none. What can't be read of
+// it is left out: the player can be shown without that, and the next game replaces it.
 func (h *history) read(ctx context.Context, p protocol.PlayerID) (of playedGames, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
@@ -189,10 +186,35 @@ func (h *history) read(ctx context.Context, p protocol.PlayerID) (of playedGames
 	case err != nil:
 		return of, 0, fmt.Errorf("bucket %s: %w", h.kv.Bucket(), err)
 	}
-	if json.Unmarshal(kve.Value(), &of) != nil {
-		return playedGames{}, kve.Revision(), fmt.Errorf("bucket %s: %w", h.kv.Bucket(), errUnreadable)
+	of, err = decodePlayed(kve.Value())
+	if err != nil {
+		if logged, _ := h.damaged.Swap(p, kve.Revision()); logged != kve.Revision() {
+			h.log.Error().Err(err).Str("player", string(p)).Msg("the list of a player's games is damaged; what can't be read is left out")
+		}
 	}
 	return of, kve.Revision(), nil
+}
+
+// decodePlayed reads an entry as it is stored. With an error it returns what can be read.
+func decodePlayed(data []byte) (of playedGames, err error) {
+	var stored struct {
+		Record uint64            `json:"record"`
+		Games  []json.RawMessage `json:"games"`
+	}
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return of, err
+	}
+	of.Record = stored.Record
+	var faults []error
+	for _, raw := range stored.Games {
+		var g Played
+		if err := errors.Join(json.Unmarshal(raw, &g), protocol.CheckID("game", g.ID), protocol.CheckID("name of a game", g.Game)); err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		of.Games = append(of.Games, g)
+	}
+	return of, errors.Join(faults...)
 }
 
 // erase removes a player's entry.

@@ -1,10 +1,12 @@
 package arena
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +68,7 @@ func (l listing) follow() (stop func()) {
 func (l listing) ids(p protocol.PlayerID) (ids []string) {
 	l.t.Helper()
 	games, err := l.PlayedBy(l.t.Context(), p)
-	if err != nil && !errors.Is(err, errUnreadable) {
+	if err != nil {
 		l.t.Fatal(err)
 	}
 	for _, g := range games {
@@ -205,15 +207,40 @@ func TestPlayedAfterRestore(t *testing.T) {
 	}
 }
 
-// An entry that can't be read does not stop the lists.
+// What can't be read of an entry is left out, which is logged once, and the next game is
+// added to the rest.
 func TestPlayedUnreadable(t *testing.T) {
 	t.Parallel()
-	a := newListing(t, arenatest.Connect(t, arenatest.StartServer(t, "").Platform()))
-	if _, err := a.store.history.Put(t.Context(), "bob", []byte("{")); err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		name, stored string
+		rest         []string
+	}{
+		{"no JSON", "{", nil},
+		{"another form", `["g0"]`, nil},
+		{"a game of another form", `{"record":7,"games":[{"id":"h2","game":"amazons","ended":"2026-11-26T00:02:00Z"},{"id":7},{"id":"h1","game":"amazons","ended":"2026-11-26T00:01:00Z"}]}`, []string{"h2", "h1"}},
+		{"a game without a subject", `{"games":[{"id":"h2","game":"amazons","ended":"2026-11-26T00:02:00Z"},{"id":"*","game":"amazons"},{"id":"h1"}]}`, []string{"h2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := newListing(t, arenatest.Connect(t, arenatest.StartServer(t, "").Platform()))
+			var log bytes.Buffer
+			a.history.log = zerolog.New(&log)
+			if _, err := a.store.history.Put(t.Context(), "bob", []byte(c.stored)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if ids := a.ids("bob"); !slices.Equal(ids, c.rest) {
+					t.Errorf("games %v, want %v", ids, c.rest)
+				}
+			}
+			stop := a.follow()
+			a.publish(endedAt("g1", 1, "ann", "bob"))
+			a.until("bob", append([]string{"g1"}, c.rest...)...)
+			a.until("ann", "g1")
+			stop()
+			if n := strings.Count(log.String(), "damaged"); n != 1 {
+				t.Errorf("logged %d times, want once:\n%s", n, log.String())
+			}
+		})
 	}
-	defer a.follow()()
-	a.publish(endedAt("g1", 1, "ann", "bob"))
-	a.until("bob", "g1")
-	a.until("ann", "g1")
 }
