@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type analyst struct {
 	mu      sync.Mutex
 	used    int
 	subs    map[string]*nats.Subscription // by game; nil while it takes none
+	may     []string                      // games that the user may analyse
 	working context.Context               // of all analyses; nil before the start
 }
 
@@ -53,11 +55,35 @@ func newAnalyst(b *Bot) *analyst {
 	return &analyst{bot: b, places: b.cfg.Analyses, log: b.log}
 }
 
-// start lets the analyst take requests. Its analyses end with ctx.
-func (a *analyst) start(ctx context.Context) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.working = ctx
+// start lets the analyst take requests, in the games that the user may analyse. Its analyses
+// end with working. It waits for the server, until ctx ends.
+func (a *analyst) start(ctx, working context.Context) {
+	// Of cancellations that never come: a request that was lost here would wait for seconds.
+	games := make(map[string]string) // by the subject that is asked about
+	for _, g := range catalog.Games() {
+		games[a.bot.subjects.AnalyseCancel(g.Name, protocol.NewID())] = g.Name
+	}
+	for a.bot.cfg.Analyses > 0 && protocol.Await(ctx, a.bot.nc) == nil {
+		within, cancel := context.WithTimeout(ctx, probeTimeout)
+		may, err := protocol.MaySubscribe(within, a.bot.nc, protocol.AnalystsQueue, slices.Collect(maps.Keys(games))...)
+		cancel()
+		if err != nil {
+			a.log.Debug().Err(err).Msg("can't ask whether this user may analyse; trying again")
+			sleep(ctx, checkInterval)
+			continue
+		}
+		if len(may) == 0 && len(analysedGames(a.bot.roster())) > 0 {
+			a.log.Info().Msg("no analyses: this user may not take requests for them")
+		}
+		a.mu.Lock()
+		for _, subject := range may {
+			a.may = append(a.may, games[subject])
+		}
+		a.working = working
+		a.mu.Unlock()
+		a.bot.followMode()
+		return
+	}
 }
 
 // end makes the analyst take no more requests, for good.
@@ -85,6 +111,9 @@ func (a *analyst) serve(on bool) {
 	}
 	a.subs = make(map[string]*nats.Subscription)
 	for _, name := range analysedGames(a.bot.roster()) {
+		if !slices.Contains(a.may, name) {
+			continue
+		}
 		sub, err := a.bot.base.Analyst(name, func(t *protocol.AnalysisTask) { a.take(name, t) })
 		if err != nil {
 			a.log.Error().Err(err).Str("game_name", name).Msg("can't take requests for analysis") // the connection is closed, which ends Run

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"sparring/engine"
 	"sparring/engine/search"
@@ -383,5 +384,28 @@ func TestNobodyAnalyses(t *testing.T) {
 	gametest.Eventually(t, "the external player", func() bool { return external.log.has("known to the platform") })
 	if _, err := p.server.Analyse(t.Context(), "xiangqi", request("xiangqi/simple"), nil); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("%v, want no responders", err)
+	}
+}
+
+// The bot of a guest, who may neither analyse nor answer the operator, tries neither: it says
+// so, logs no fault, and plays.
+func TestGuest(t *testing.T) {
+	t.Parallel()
+	srv := service(t)
+	log := new(lines)
+	c := srv.Player("guest")
+	c.Log = zerolog.New(log)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := runBot(t, connect(t, c), Deps{NewGame: real(t), Build: "test 1"}, func(c *Config) {
+		c.Players, c.Analyses = []string{"guest:amazons"}, 1
+	})
+	for _, said := range []string{"no analyses", "not part of the operator's fleet"} {
+		gametest.Eventually(t, said, func() bool { return f.log.has(said) })
+	}
+	o := offerOf(small(t), "game1", game.Second)
+	o.Player = "guest"
+	p.finished(p.grant(o, p.offer(protocol.OwnPool("guest"), o)))
+	if log.has("error") || f.log.has(`"level":"error"`) {
+		t.Errorf("logged:\n%s%s", log, f.log)
 	}
 }

@@ -200,7 +200,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	if !b.deps.Guest {
 		wg.Go(func() { b.serveFleet(alive) })
 	}
-	b.analyst.start(games)
+	wg.Go(func() { b.analyst.start(alive, games) })
 	b.followMode()
 	if now, why, since := b.mode.current(); now == protocol.ModePaused {
 		b.log.Warn().Time("since", since).Str("why", why).Msg("paused before the start: no new games until the operator resumes this instance")

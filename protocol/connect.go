@@ -235,15 +235,46 @@ const connectWithin = time.Second
 // worksOver reports whether works succeeds over a connection of its own to a server.
 func worksOver(ctx context.Context, opts nats.Options, url string, works func(context.Context, *nats.Conn) bool) bool {
 	opts.Url, opts.Servers = url, nil
-	opts.AllowReconnect, opts.RetryOnFailedConnect, opts.Timeout = false, false, connectWithin
-	opts.ConnectedCB, opts.ReconnectedCB, opts.ClosedCB, opts.ReconnectErrCB = nil, nil, nil, nil
-	opts.DisconnectedErrCB, opts.AsyncErrorCB, opts.DiscoveredServersCB = nil, nil, nil
-	probe, err := opts.Connect()
+	opts.Timeout = connectWithin
+	probe, err := connectOnce(opts)
 	if err != nil {
 		return false
 	}
 	defer probe.Close()
 	return works(ctx, probe)
+}
+
+// connectOnce makes a connection with the options of another one that logs nothing, and is
+// not made again.
+func connectOnce(opts nats.Options) (*nats.Conn, error) {
+	opts.AllowReconnect, opts.RetryOnFailedConnect = false, false
+	opts.ConnectedCB, opts.ReconnectedCB, opts.ClosedCB, opts.ReconnectErrCB = nil, nil, nil, nil
+	opts.DisconnectedErrCB, opts.DiscoveredServersCB = nil, nil
+	opts.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {} // with nil the library prints them
+	return opts.Connect()
+}
+
+// MaySubscribe returns those of the subjects to which the user of a connection may subscribe,
+// in a queue group or, with "", without one. It asks the server over a connection of its own:
+// on nc a refusal would be logged as an error, and come again whenever that reconnects.
+func MaySubscribe(ctx context.Context, nc *nats.Conn, queue string, subjects ...string) (may []string, err error) {
+	probe, err := connectOnce(nc.Opts)
+	if err != nil {
+		return nil, err
+	}
+	defer probe.Close()
+	for _, subject := range subjects {
+		if _, err := probe.QueueSubscribeSync(subject, queue); err != nil {
+			return nil, err
+		}
+		if err := probe.FlushWithContext(ctx); err != nil { // a refusal comes before the answer
+			return nil, err
+		}
+		if err := probe.LastError(); !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), `"`+subject+`"`) {
+			may = append(may, subject)
+		}
+	}
+	return may, nil
 }
 
 // schemes are those of the URLs of NATS servers.

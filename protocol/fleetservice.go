@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -83,8 +82,11 @@ type fleetService struct {
 func ServeFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetProcess) (stop func(), err error) {
 	f := &fleetService{FleetProcess: p, subjects: subjects, started: time.Now().UTC()}
 	f.host, _ = os.Hostname() // "" is shown as unknown
-	if err := f.permitted(ctx, nc); err != nil {
-		return nil, err
+	switch may, err := MaySubscribe(ctx, nc, "", subjects.FleetAll()); {
+	case err != nil:
+		return nil, fmt.Errorf("fleet: %w", err)
+	case len(may) == 0: // each subject of the service would be refused, and logged
+		return nil, ErrNoFleet
 	}
 	svc, err := micro.AddService(nc, micro.Config{
 		Name: "sparring-" + string(p.Process), Version: serviceVersion, Description: "Sparring's " + string(p.Process) + " process",
@@ -112,24 +114,6 @@ func ServeFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetPr
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
 	return stop, nil
-}
-
-// permitted asks the server whether the user may subscribe. Otherwise each subject of
-// the service would be refused, and logged.
-func (f *fleetService) permitted(ctx context.Context, nc *nats.Conn) error {
-	subject := f.subjects.FleetAll()
-	sub, err := nc.SubscribeSync(subject)
-	if err != nil {
-		return fmt.Errorf("fleet: %w", err)
-	}
-	defer sub.Unsubscribe()
-	if err := nc.FlushWithContext(ctx); err != nil { // a refusal comes before the answer
-		return fmt.Errorf("fleet: %w", err)
-	}
-	if err := nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
-		return ErrNoFleet
-	}
-	return nil
 }
 
 // stats returns the data of an endpoint for NATS micro discovery.
