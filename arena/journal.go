@@ -311,8 +311,13 @@ func decodeEvent(subjects protocol.Subjects, subject string, seq uint64, data []
 	return e, fmt.Errorf("%w %s, entry %d of the stream: %w", errCorrupt, subject, seq, err)
 }
 
-// fetchAtOnce is how many entries of a log are asked for in one request.
-const fetchAtOnce = 1000
+const (
+	// fetchAtOnce is how many entries of a log are asked for in one request.
+	fetchAtOnce = 1000
+	// fetchRetry is the time between two requests to a new consumer that is not known to our
+	// server of a cluster yet.
+	fetchRetry = 20 * time.Millisecond
+)
 
 // entries returns the entries of a game's log, in order.
 func (s *store) entries(ctx context.Context, g protocol.GameID) (events []protocol.Event, err error) {
@@ -330,6 +335,7 @@ func (s *store) entries(ctx context.Context, g protocol.GameID) (events []protoc
 	}
 	info := consumer.CachedInfo()
 	defer s.games.DeleteConsumer(ctx, info.Name)
+	known := time.Now().Add(storeWait) // to all servers, at the latest
 	for total := int(info.NumPending); len(events) < total; {
 		n := min(total-len(events), fetchAtOnce)
 		batch, err := consumer.Fetch(n, jetstream.FetchMaxWait(5*storeWait))
@@ -347,6 +353,10 @@ func (s *store) entries(ctx context.Context, g protocol.GameID) (events []protoc
 			}
 			events = append(events, e)
 			n--
+		}
+		if errors.Is(batch.Error(), nats.ErrNoResponders) && time.Now().Before(known) && ctx.Err() == nil {
+			sleep(ctx, fetchRetry)
+			continue
 		}
 		if n > 0 || batch.Error() != nil {
 			return nil, errors.Join(fmt.Errorf("%d entries did not come", n), batch.Error())

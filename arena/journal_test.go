@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
@@ -311,5 +312,52 @@ func TestStartTakesLong(t *testing.T) {
 		n++
 	}); err != nil || n != 12 {
 		t.Errorf("%d entries, %v; want 12", n, err)
+	}
+}
+
+// unheardOf is a stream of a cluster in which the server of the client learns late of a new
+// consumer: the first requests to it have no responders.
+type unheardOf struct {
+	jetstream.Stream
+	late int
+}
+
+type unheardOfConsumer struct {
+	jetstream.Consumer
+	stream *unheardOf
+}
+
+func (s *unheardOf) CreateConsumer(ctx context.Context, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	c, err := s.Stream.CreateConsumer(ctx, cfg)
+	return unheardOfConsumer{c, s}, err
+}
+
+func (c unheardOfConsumer) Fetch(n int, opts ...jetstream.FetchOpt) (jetstream.MessageBatch, error) {
+	if c.stream.late > 0 {
+		c.stream.late--
+		return noResponders{}, nil
+	}
+	return c.Consumer.Fetch(n, opts...)
+}
+
+type noResponders struct{}
+
+func (noResponders) Messages() <-chan jetstream.Msg {
+	none := make(chan jetstream.Msg)
+	close(none)
+	return none
+}
+
+func (noResponders) Error() error { return nats.ErrNoResponders }
+
+// A log is read at once although the consumer for that is not known everywhere yet.
+func TestEntriesInCluster(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	begun(t, s, "game", small(t, "60+1"), 3)
+	s.games = &unheardOf{Stream: s.games, late: 2}
+	events, err := s.entries(t.Context(), "game")
+	if err != nil || len(events) != 4 {
+		t.Errorf("%d entries, %v", len(events), err)
 	}
 }
