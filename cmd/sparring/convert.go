@@ -278,7 +278,8 @@ func (f *exportFlags) names(games []*record.Record) map[string]string {
 }
 
 // exportAll writes the games of the archive, or of the sources, to files in a folder.
-// It reports those that a format can't represent.
+// It reports those that a format can't represent, and ends at an error of the file system,
+// which the next game would meet too.
 func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 	games, err := f.from.all(c, sources)
 	if err != nil {
@@ -300,6 +301,9 @@ func (f *exportFlags) exportAll(c *cobra.Command, sources []string) error {
 		to, err := f.formatOf(r)
 		if err == nil {
 			err = f.replace(filepath.Join(f.out, names[r.ID]), to, r, games, sources)
+		}
+		if full, ok := errors.AsType[*fs.PathError](err); ok {
+			return fmt.Errorf("%w; %s written before", full, count(written, "game was", "games were"))
 		}
 		if of, ok := errors.AsType[*format.GameError](err); ok {
 			err = fmt.Errorf("%s: %w", of.Format, of.Err)

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/record"
 )
@@ -102,6 +104,34 @@ func TestGameRefused(t *testing.T) {
 		if code != exitFailed || errs.String() != want {
 			t.Errorf("%s: code %d, %s, want %s", args, code, errs.String(), want)
 		}
+	}
+}
+
+// TestExportToAFullDisk: what the disk has no room for is said once, and what was written
+// before is whole.
+func TestExportToAFullDisk(t *testing.T) {
+	disk := arenatest.NewSmallDisk(t, "2m")
+	source, dir := gamesFile(t, "gomoku/freestyle-15", "h8", time.Time{}, 9), filepath.Join(disk.Dir, "games")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill()
+	ballast := filepath.Join(disk.Dir, "ballast")
+	info, err := os.Stat(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(ballast, info.Size()-int64(2*os.Getpagesize())); err != nil { // room for two games
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	code := run([]string{"records", "export", "--all", source, "--format", "sgf", "--out", dir}, strings.NewReader(""), &out, &errs)
+	want := fmt.Sprintf("sparring: write %s: %v; 2 games were written before\n", filepath.Join(dir, "g2.sgf"), syscall.ENOSPC)
+	if code != exitFailed || errs.String() != want || out.String() != "g0.sgf\ng1.sgf\n" {
+		t.Errorf("code %d, %q, %q, want %q", code, errs.String(), out.String(), want)
+	}
+	if names := namesIn(t, dir); names != "g0.sgf, g1.sgf" {
+		t.Errorf("left: %s", names)
 	}
 }
 
