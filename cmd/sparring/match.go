@@ -107,6 +107,7 @@ settings, and 1 for any other failure or an interruption.`,
 				}
 				defer done()
 			}
+			sayUntold(c.ErrOrStderr(), &plan.Terms)
 			return f.play(ctx, c, plan)
 		},
 	}
@@ -136,7 +137,7 @@ func (f *matchFlags) conditions(c *cobra.Command) {
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required)")
 	fl.StringVar(&f.rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	fl.IntVar(&f.games, "games", 100, "games per pairing, an even number")
-	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every spec has a limit")
+	fl.StringVar(&f.clock, "clock", "", "5+0.05 (or 300, 60/5x10), movetime=100ms, nodes=N, depth=N; optional if every player has a limit or, as sau: and botzone:, a time of its own")
 	fl.StringVar(&f.openings, "openings", "", "opening file (see openings convert), shipped, or none (default: generated balanced openings; sau: players need none)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices, including openings and their order")
 	fl.IntVar(&f.concurrency, "concurrency", 1, "games played in parallel")
@@ -203,7 +204,8 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 	errs = append(errs, err)
 	var labels []string
 	var wholeGames []string // players that cannot start from a position
-	var free []int          // players without a limit of their own
+	var free []int          // players without a limit or a time of their own
+	var programs []program
 	if f.over == "" {
 		for i, text := range t.Players {
 			s, err := playerspec.Parse(text)
@@ -215,11 +217,14 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 			}
 			errs = append(errs, err)
 			labels = append(labels, s.Name)
-			if err == nil && !limited(s) { // what is wrong is said once
+			if err == nil && !limited(s) && !untimed(s) { // what is wrong is said once
 				free = append(free, i)
 			}
 			if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
 				wholeGames = append(wholeGames, text)
+			}
+			if err == nil && s.Outside != nil {
+				programs = append(programs, program{i, s})
 			}
 		}
 	}
@@ -246,7 +251,7 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		check("draw", err)
 	}
 	rules, err := rulesOf(f.game, f.rules)
-	errs = append(errs, err)
+	errs = append(errs, err, checkPrograms(&t, rules, programs))
 	if rules != nil {
 		t.Rules = rules.Name
 		plan.Openings, t.Openings, err = openingsFor(rules, f.openings, f.seed)

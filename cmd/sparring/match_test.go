@@ -47,6 +47,48 @@ func (g *ground) plan(t *testing.T, a, b string, expire time.Duration) *match.Pl
 	return plan
 }
 
+// TestMatchWithPrograms: what a protocol has no words for is refused before anything is
+// played, and a program that is told no time needs none.
+func TestMatchWithPrograms(t *testing.T) {
+	path, err := os.Executable() // it is not started
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ game, rules, dialect, clock, want string }{
+		{"amazons", "", "sau", "", ""},
+		{"amazons", "", "sau", "900", ""},
+		{"amazons", "8x8", "sau", "900", "sau engines play only from the start of amazons/10x10, not from that of amazons/8x8"},
+		{"amazons", "", "sau", "nodes=5", "sau engines can't be limited by nodes"},
+		{"amazons", "8x8", "botzone", "", ""},
+		{"amazons", "6x6", "botzone", "900", "botzone engines play amazons/8x8, not amazons/6x6"},
+		{"gomoku", "", "gomocup", "depth=5", "gomocup engines can't be limited by depth"},
+		{"gomoku", "", "gomocup", "", "required"},
+	} {
+		f := matchFlags{game: c.game, rules: c.rules, a: c.dialect + ":" + path, b: "self:nodes=5", tournament: "roundrobin", games: 2, clock: c.clock, openings: "none",
+			seed: 1, concurrency: 1, margin: time.Second, patience: time.Minute, hash: 1, threads: 1}
+		switch _, err := f.plan(); {
+		case err == nil && c.want == "":
+		case err == nil, c.want == "", !strings.Contains(err.Error(), c.want), strings.Contains(err.Error(), "\n"):
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestUntoldClock: a program whose protocol has no words for its clock is named.
+func TestUntoldClock(t *testing.T) {
+	limit, err := match.ParseLimit("5+0.05")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for clock, want := range map[match.Limit]int{limit: 2, {}: 0} {
+		var errs strings.Builder
+		sayUntold(&errs, &match.Terms{Players: []string{"sau:one", "botzone:two", "uci:three", "self"}, Limit: clock})
+		if text := errs.String(); strings.Count(text, "\n") != want || want > 0 && !strings.Contains(text, "sau:one is not told its clock, 5+0.05") {
+			t.Errorf("%s: %q", clock, text)
+		}
+	}
+}
+
 // TestMatchOverNATS plays a match through the match queue, interrupts it, and
 // resumes it from its file like a local match.
 func TestMatchOverNATS(t *testing.T) {

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
+	"sparring/game"
 	"sparring/lab/match"
 	"sparring/pipe/playerspec"
 )
@@ -16,6 +18,46 @@ func limited(s playerspec.Spec) bool {
 	}
 	return s.Nodes > 0 || s.Depth > 0 || s.Level > 0 || s.As != ""
 }
+
+// program is a player that is a program of others, by its index in the terms.
+type program struct {
+	player int
+	spec   playerspec.Spec
+}
+
+// checkPrograms returns what the protocols of programs have no words for: the rules of the
+// match, or a player's limit. Rules may be nil.
+func checkPrograms(t *match.Terms, rules *game.Rules, programs []program) error {
+	var errs []error
+	for _, p := range programs {
+		of, limit := p.spec.Outside.Dialect, t.LimitOf(p.player)
+		err := of.CheckLimits(limit.Nodes, limit.Depth)
+		if rules != nil {
+			err = errors.Join(err, of.CheckRules(rules))
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("player %.100q: %w", t.Players[p.player], err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// sayUntold names the programs that have a clock of which their protocol can't tell them.
+func sayUntold(errs io.Writer, t *match.Terms) {
+	if t.Over != "" {
+		return
+	}
+	for i, text := range t.Players {
+		clock := t.LimitOf(i).Clock
+		if s, err := playerspec.Parse(text); err == nil && untimed(s) && clock.Traits().Limited {
+			fmt.Fprintf(errs, "sparring: %s is not told its clock, %s: the %s protocol has no words for it; have the program play so fast by its own settings\n",
+				t.Names()[i], t.LimitOf(i), s.Outside.Dialect)
+		}
+	}
+}
+
+// untimed reports whether a player keeps a time of its own.
+func untimed(s playerspec.Spec) bool { return s.Outside != nil && s.Outside.Dialect.Untimed() }
 
 // limit returns the limit of a move. It may be omitted if every player has its
 // own.

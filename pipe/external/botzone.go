@@ -31,8 +31,8 @@ func (t *botzoneDialect) handshake(p *program) error {
 }
 
 func (t *botzoneDialect) setUp(_ *program, q *query) error {
-	if rules := q.pos.Rules().Name; rules != t.game.Rules() {
-		return fmt.Errorf("botzone plays %s, not %s", t.game.Rules(), rules)
+	if err := Botzone.CheckRules(q.pos.Rules()); err != nil {
+		return err
 	}
 	if usual, err := catalog.Setup(string(t.game), t.game.Rules(), ""); err != nil || q.start != "" && q.start != usual.String() {
 		return fmt.Errorf("bots of Botzone get the moves from the usual start; %.100s is another", q.start)

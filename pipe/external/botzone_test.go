@@ -93,7 +93,7 @@ func playFirst(t *testing.T, p game.Position) {
 func TestBotzoneRefusals(t *testing.T) {
 	e := open(t, botzoneSpec(t, Botzone), "amazons")
 	e.times = patient
-	if r := find(t, play(t, e), newGame(t, "amazons/10x10"), search.Limits{}); r.Err == nil || !strings.Contains(r.Err.Error(), "botzone plays amazons/8x8, not amazons/10x10") {
+	if r := find(t, play(t, e), newGame(t, "amazons/10x10"), search.Limits{}); r.Err == nil || !strings.Contains(r.Err.Error(), "botzone engines play amazons/8x8, not amazons/10x10") {
 		t.Errorf("%v", r.Err)
 	}
 	other, err := catalog.Setup("amazons", "amazons/8x8", "2q2q2/8/q6q/8/8/Q6Q/8/2Q2Q2 b")

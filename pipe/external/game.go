@@ -251,11 +251,8 @@ func (g *externalGame) Search(p game.Position, l search.Limits, report func(sear
 	if !t.lines && (len(l.Moves) > 0 || l.MultiPV > 1) {
 		return nil, fmt.Errorf("%s engines can't be asked for several lines or for some moves alone", e.spec.Dialect)
 	}
-	if l.Nodes > 0 && !t.nodes {
-		return nil, fmt.Errorf("%s engines can't be limited by nodes", e.spec.Dialect)
-	}
-	if l.Depth > 0 && !t.depth {
-		return nil, fmt.Errorf("%s engines can't be limited by depth", e.spec.Dialect)
+	if err := e.spec.Dialect.CheckLimits(l.Nodes, l.Depth); err != nil {
+		return nil, err
 	}
 	q := newQuery(p)
 	q.lines = l.MultiPV

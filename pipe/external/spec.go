@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/game"
 	"sparring/game/amazons"
 	"sparring/game/catalog"
 	"sparring/game/gomoku"
@@ -195,6 +196,37 @@ func (d Dialect) Rules(gameName string) string {
 
 // LimitsNodes reports whether searches can be limited by nodes.
 func (d Dialect) LimitsNodes() bool { return protocols[d].nodes }
+
+// Untimed reports whether engines of the protocol are told no times, so that each keeps a
+// clock of its own.
+func (d Dialect) Untimed() bool { return protocols[d].untimed }
+
+// CheckLimits returns an error if engines of the protocol can't be told such a limit of a
+// search; 0 is no limit.
+func (d Dialect) CheckLimits(nodes uint64, depth int) error {
+	switch t := protocols[d]; {
+	case nodes > 0 && !t.nodes:
+		return fmt.Errorf("%s engines can't be limited by nodes", d)
+	case depth > 0 && !t.depth:
+		return fmt.Errorf("%s engines can't be limited by depth", d)
+	}
+	return nil
+}
+
+// CheckRules returns an error if the protocol has no words for games with these rules.
+func (d Dialect) CheckRules(r *game.Rules) error {
+	if only := d.Rules(r.Game); only != "" && only != r.Name {
+		return fmt.Errorf("%s engines play %s, not %s", d, only, r.Name)
+	}
+	if d.SetsUp() || unusualStart(r) == "" {
+		return nil
+	}
+	usual, err := catalog.Rules(r.Game)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s engines play only from the start of %s, not from that of %s", d, usual.Name, r.Name)
+}
 
 // SetsUp reports whether a search may begin from any position. Otherwise engines
 // of the protocol play only from the usual start of their game.
