@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"sparring/engine/atomicfile"
 	"sparring/lab/campaign"
@@ -30,12 +32,18 @@ a file of records, the result file of a match, or a file of another program (sgf
 // writing to them. A pattern such as games/* names them, too.
 const lockExt = ".jsonl.lock"
 
-// byteOrderMark is what some editors and shells put before a text in UTF-8, and markedHead how
-// a file of records then begins.
+// How a file of records begins, and how many bytes that takes at most: with a byte-order mark,
+// in UTF-16.
 const (
-	byteOrderMark = "\xef\xbb\xbf"
-	markedHead    = byteOrderMark + `{"`
+	recordHead  = `{"`
+	longestHead = 2 + 2*len(recordHead)
 )
+
+// unmarked returns a text without the byte-order mark that some editors and shells put before
+// it. Where that is one of UTF-16, as from > in PowerShell, the text is converted to UTF-8.
+func unmarked(in io.Reader) io.Reader {
+	return transform.NewReader(in, unicode.BOMOverride(transform.Nop))
+}
 
 // gamesIn iterates over the games of a source, see aSource, once. The options are for
 // files of other programs. Without a command "-" is a file like others.
@@ -52,10 +60,7 @@ func gamesIn(c *cobra.Command, path string, o format.ReadOptions) (iter.Seq2[*re
 		return nil, err
 	}
 	in := bufio.NewReader(f) // a pipe gives its beginning only once
-	if head, _ := in.Peek(len(markedHead)); string(head) == markedHead {
-		in.Discard(len(byteOrderMark)) // it was read
-	}
-	head, err := in.Peek(2)
+	head, err := in.Peek(longestHead)
 	if len(head) == 0 || err != nil && !errors.Is(err, io.EOF) {
 		f.Close() // nothing was written
 	}
@@ -67,11 +72,12 @@ func gamesIn(c *cobra.Command, path string, o format.ReadOptions) (iter.Seq2[*re
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, err
 	}
-	ours := strings.HasSuffix(path, ".zst") || string(head) == `{"` // ccgc begins with {[ or {{
+	text, _ := io.ReadAll(unmarked(bytes.NewReader(head)))                               // an error is that of what is no text
+	ours := strings.HasSuffix(path, ".zst") || bytes.HasPrefix(text, []byte(recordHead)) // ccgc begins with {[ or {{
 	return func(yield func(*record.Record, error) bool) {
 		defer f.Close()
 		if ours {
-			record.Read(path, in)(yield)
+			record.Read(path, unmarked(in))(yield)
 			return
 		}
 		for r, err := range interchange.Import(in, o) {
@@ -275,8 +281,8 @@ func headOf(path string) []byte {
 	}
 	defer f.Close()
 	head := make([]byte, 4<<10)
-	n, _ := io.ReadFull(f, head)
-	return bytes.TrimPrefix(head[:n], []byte(byteOrderMark))
+	n, _ := io.ReadFull(unmarked(f), head)
+	return head[:n]
 }
 
 // isDir reports whether a path is that of a folder.

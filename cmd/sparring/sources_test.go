@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"sparring/record/format"
 )
 
@@ -47,6 +49,7 @@ func TestCheckOutput(t *testing.T) {
 		source: "is what is read",
 		write("match.jsonl", `{"match":1,"id":"m1"}`+"\n"):                                            "has games",
 		write("records.jsonl", `{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"):              "has games",
+		write("utf16.jsonl", utf16(t, `{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\r\n")):    "has games",
 		write("marked.jsonl", byteOrderMark+`{"v":1,"id":"g1","game":"gomoku","seats":[{},{}]}`+"\n"): "has games",
 		dir:                           "is a folder, want a file",
 		filepath.Join(dir, "no", "x"): "there is no folder " + filepath.Join(dir, "no"),
@@ -90,6 +93,19 @@ func TestCheckAnnotated(t *testing.T) {
 	}
 }
 
+// byteOrderMark is that of a text in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// utf16 returns a text as a shell of Windows writes it.
+func utf16(t *testing.T, text string) string {
+	t.Helper()
+	out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // TestGamesFromAPipe: of the games that another program sends, as in <(zcat games.gz), the
 // first is read like the others, whatever the form.
 func TestGamesFromAPipe(t *testing.T) {
@@ -98,6 +114,8 @@ func TestGamesFromAPipe(t *testing.T) {
 	for name, text := range map[string]string{
 		"records":                        strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
 		"records with a byte-order mark": byteOrderMark + strings.Replace(game, "ID", "g1", 1) + strings.Replace(game, "ID", "g2", 1),
+		"records in UTF-16":              utf16(t, strings.Replace(game, "ID", "g1", 1)+strings.NewReplacer("ID", "g2", `"a"`, `"马"`).Replace(game)),
+		"sgf in UTF-16":                  utf16(t, "(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15]PB[马];B[gg])"),
 		"sgf":                            "(;GM[4]SZ[15];B[hh])(;GM[4]SZ[15];B[gg])",
 	} {
 		t.Run(name, func(t *testing.T) {
