@@ -1,9 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"sparring/arena/arenatest"
 	"sparring/configs"
 	"sparring/game/catalog"
 	"sparring/lab/openings"
@@ -30,5 +35,17 @@ func TestShippedOpenings(t *testing.T) {
 				t.Errorf("%s: %s has %d openings, and begins %q", name, file, len(set.Openings), set.Notes)
 			}
 		}
+	}
+}
+
+// TestConvertToAFullDisk: openings that could not be written are not counted as if they were.
+func TestConvertToAFullDisk(t *testing.T) {
+	disk := arenatest.NewSmallDisk(t, "2m")
+	disk.Fill()
+	out := filepath.Join(disk.Dir, "o.txt")
+	var errs strings.Builder
+	code := run([]string{"openings", "convert", "-", "--out", out}, strings.NewReader("rules gomoku/freestyle-15\nmoves h8\n"), io.Discard, &errs)
+	if want := fmt.Sprintf("sparring: write %s: %v\n", out, syscall.ENOSPC); code != exitFailed || errs.String() != want {
+		t.Errorf("code %d, %q, want %q", code, errs.String(), want)
 	}
 }

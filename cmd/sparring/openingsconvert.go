@@ -133,8 +133,11 @@ once.`,
 				_, err := c.OutOrStdout().Write(text.Bytes())
 				return err
 			}
+			if err := atomicfile.WriteBytes(out, text.Bytes()); err != nil {
+				return err
+			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", out, count(len(set.Openings), "opening", "openings"))
-			return atomicfile.WriteBytes(out, text.Bytes())
+			return nil
 		},
 	}
 	f.add(c)
