@@ -294,8 +294,8 @@ func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
 	o := playerspec.Options{HashBytes: t.HashMB << 20, Threads: t.Threads, Shipped: configs.Books(), LevelElo: levelElo, Likeness: like.find, Log: log}
 	return &match.Local{Open: func(spec string) (engine.Searcher, error) {
 		s, err := playerspec.Open(spec, t.Game, o)
-		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.As != "" && !errors.Is(err, context.Canceled) {
-			err = &usageError{err} // its games are read only now, but are a setting
+		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.Outside == nil && !errors.Is(err, context.Canceled) {
+			err = &usageError{err} // its book or games are read only now, but are a setting
 		}
 		return s, err
 	}}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,16 @@ func TestMatchWithPrograms(t *testing.T) {
 		case err == nil, c.want == "", !strings.Contains(err.Error(), c.want), strings.Contains(err.Error(), "\n"):
 			t.Errorf("%+v: %v", c, err)
 		}
+	}
+}
+
+// TestUnreadableBook: what a player of ours reads at its start is a setting, like its spec.
+func TestUnreadableBook(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "my.book")
+	args := []string{"match", "--game", "gomoku", "--a", "self:nodes=5,book=" + missing, "--b", "self:nodes=5", "--openings", "none", "--games", "2"}
+	var errs strings.Builder
+	if code := run(args, strings.NewReader(""), io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), missing) {
+		t.Errorf("code %d, %s", code, errs.String())
 	}
 }
 
