@@ -39,7 +39,7 @@ export class Sheet {
 		this.words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
 		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => this.#talk(e) }, this.said,
 			h("div.inline", null, h("label", null, t("game.chat"), this.words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
-		element.onkeydown = (e) => e.key === "Escape" && this.toggle(false);
+		element.addEventListener("keydown", (e) => e.key === "Escape" && this.toggle(false));
 		fill(element,
 			h("header", null, h("h2", null, t("game.moves")),
 				h("button.plain.square", { type: "button", "aria-label": t("page.close"), data: { act: "close-list" }, onclick: () => this.toggle(false) }, icon("close"))),

@@ -69,6 +69,29 @@ func TestFocusOfSetup(t *testing.T) {
 	p.await(`!document.querySelector('[name="strict"]').checked`)
 }
 
+// TestKeysBesideGame: a move is typed with a keyboard, and Tab leads on from there.
+func TestKeysBesideGame(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "typist", desktop, w.at)
+	p.begin("gomoku")
+	p.see(`input[name="move"]`)
+	p.press("/", 191)
+	p.await(focused + ` === "move"`)
+	for _, key := range "j9" {
+		k := string(key)
+		call(p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: k, Text: k})
+		call(p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: k})
+	}
+	p.press("Tab", 9)
+	if got := eval[string](p.tab, `document.activeElement.dataset.act ?? ""`); got != "move" {
+		t.Errorf("Tab leads from the move to %q", got)
+	}
+	p.enter()
+	p.await(plies + ` >= 2`)
+	p.await(`document.querySelector('[data-ply="1"]').textContent === "j9"`)
+}
+
 // TestFocusInList: a move leaves the focus in the list of moves where it is.
 func TestFocusInList(t *testing.T) {
 	t.Parallel()
