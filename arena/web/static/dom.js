@@ -35,14 +35,32 @@ function add(e, children) {
 	}
 }
 
+/** What tells that a new element does what an old one did. */
+const marks = ["data-move", "data-ply", "data-act", "name", "href"];
+
 /**
- * fill replaces an element's children.
+ * refocus remembers what has the focus. Called later, what it returns gives the focus to what
+ * does the same, if the first is not there any more.
+ * @param {ParentNode & Node} within
+ */
+export function refocus(within) {
+	const had = document.activeElement, mark = had && within.contains(had) && marks.find((m) => had.hasAttribute(m));
+	if (!mark) return () => {};
+	const same = () => /** @type {HTMLElement[]} */ ([...within.querySelectorAll(`[${mark}=${JSON.stringify(had.getAttribute(mark))}]`)]);
+	const i = same().indexOf(/** @type {HTMLElement} */ (had));
+	return () => document.activeElement === document.body && same()[i]?.focus({ preventScroll: true });
+}
+
+/**
+ * fill replaces an element's children. The focus stays on what does the same.
  * @param {Element} e
  * @param {...Child} children
  */
 export function fill(e, ...children) {
+	const restore = refocus(e);
 	e.replaceChildren();
 	add(e, children);
+	restore();
 }
 
 /**
@@ -57,6 +75,7 @@ export function put(e, text) {
 
 const clicking = 300; // milliseconds within which a click follows the end of a touch
 const longest = 5000; // milliseconds: the end of a press may have gone to another window
+const presses = { pointerdown: longest, pointerup: clicking, pointercancel: 0, keydown: longest, keyup: 0, click: 0 }; // how long something stays pressed
 let pressed = false;
 /** @type {Map<string, () => void>} what is drawn after the press, by part of the page */
 const held = new Map();
@@ -71,8 +90,9 @@ function release() {
 	}
 }
 
-for (const [kind, after] of /** @type {[string, number][]} */ ([["pointerdown", longest], ["pointerup", clicking], ["pointercancel", 0], ["click", 0]])) {
-	addEventListener(kind, () => {
+for (const [kind, after] of Object.entries(presses)) {
+	addEventListener(kind, (e) => {
+		if ((/** @type {KeyboardEvent} */ (e).key ?? " ") !== " ") return; // other keys click as they go down
 		pressed = after > 0; // what a click does itself is drawn at once
 		clearTimeout(released);
 		released = setTimeout(release, after);
@@ -81,7 +101,7 @@ for (const [kind, after] of /** @type {[string, number][]} */ ([["pointerdown", 
 
 /**
  * still draws a part of the page at once or, while something is pressed, after that: a button
- * that is replaced or moved under a finger gets no click.
+ * that is replaced or moved under a finger, or while Space is down, gets no click.
  * @param {string} part
  * @param {() => void} draw what is drawn; of several times during a press, the last
  */

@@ -28,12 +28,10 @@ export class Moves {
 		const text = moves.join();
 		if (text !== this.#drawn) {
 			this.#drawn = text;
-			const at = /** @type {HTMLElement|null} */ (document.activeElement), focused = this.list.contains(at) && at?.dataset.ply;
 			fill(this.list, moves.map((m, i) => [
 				i % 2 === 0 && h("li.n", { "aria-hidden": "true" }, `${i / 2 + 1}.`),
 				h("li", null, h("button", { type: "button", data: { ply: i + 1 }, onclick: () => this.go(i + 1) }, spell(m, this.t))),
 			]));
-			if (focused) this.list.querySelector(`[data-ply="${focused}"]`)?.focus({ preventScroll: true });
 		}
 		this.slider.max = String(moves.length);
 		this.slider.value = String(at);

@@ -161,12 +161,11 @@ export class Actions {
 		this.hint.disabled = !may.has("hint") || state.turn !== you;
 		const key = JSON.stringify([over, buttons.filter((b) => may.has(b)), bot]); // not what changes with each turn
 		if (key !== this.#drawn) {
-			const changed = !!this.#drawn, focused = this.bar.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement).dataset.act;
+			const changed = !!this.#drawn;
 			this.#drawn = key;
 			const list = h("button.opens-sheet", { type: "button", data: { act: "list" }, onclick: () => this.game.act("list") }, icon("list"), h("span", null, this.t("game.more")));
 			fill(this.bar, over ? this.#after(may, !!you, bot, ladder) : this.#during(may), list);
 			if (changed) freshly(this.bar);
-			if (focused) this.bar.querySelector(`[data-act="${focused}"]`)?.focus();
 		}
 		this.#showOffer(state);
 	}

@@ -296,9 +296,7 @@ class Review {
 		const rows = this.plies.flatMap((p, i) => (p?.class ? [h("li", null, h("button", { type: "button", "aria-current": this.#ply === i + 1 ? "true" : false, data: { ply: i + 1, class: p.class }, onclick: () => this.#to(i + 1) },
 			h("span.sign", { "aria-hidden": "true" }, signs[p.class]), h("span", null, `${i + 1}. ${this.names[i] ?? this.moves[i]}`),
 			h("span.small.muted", null, t(`review.${p.class}`, { lost: percent(p.lost ?? 0) }))))] : []));
-		const focused = /** @type {HTMLElement|null} */ (document.activeElement)?.dataset.ply, inList = this.list.contains(document.activeElement);
 		fill(this.list, ...rows);
-		if (inList) /** @type {HTMLElement|null} */ (this.list.querySelector(`[data-ply="${focused}"]`))?.focus();
 	}
 
 	/** #begin lets the player try own mistakes again: nothing that shows the answer stays on the page. @param {import("./retry.js").Task[]} tasks */

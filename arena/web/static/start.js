@@ -129,15 +129,12 @@ class Start {
 		if (this.button.offsetTop !== offsetTop) freshly(this.begin); // they have moved, maybe under a finger
 	}
 
-	/** #part draws a part of the screen if what it shows has changed. The focus stays on its field or link. @param {string} name @param {any} from @param {() => void} draw */
+	/** #part draws a part of the screen if what it shows has changed. @param {string} name @param {any} from @param {() => void} draw */
 	#part(name, from, draw) {
 		const text = JSON.stringify(from);
 		if (this.#drawn.get(name) === text) return;
 		this.#drawn.set(name, text);
-		const at = /** @type {any} */ (document.activeElement), key = at?.name ? "name" : "href";
 		draw();
-		if (!at || at.isConnected || !at.getAttribute(key)) return;
-		/** @type {HTMLElement|null} */ (this.root.querySelector(`[${key}=${JSON.stringify(at.getAttribute(key))}]${at.type === "radio" ? ":checked" : ""}`))?.focus();
 	}
 
 	/** #levels are the levels of the game's bots, with the one that stands for each. */

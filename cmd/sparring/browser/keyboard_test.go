@@ -22,6 +22,20 @@ func (p *tab) enter() {
 	call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13})
 }
 
+// holdSpace presses Space; release ends that.
+func (p *tab) holdSpace() (release func()) {
+	p.t.Helper()
+	space := func(kind input.DispatchKeyEventType) {
+		p.t.Helper()
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: " ", Code: "Space", WindowsVirtualKeyCode: 32})
+	}
+	space(input.DispatchKeyEventTypeRawKeyDown)
+	return func() {
+		p.t.Helper()
+		space(input.DispatchKeyEventTypeKeyUp)
+	}
+}
+
 // focused is an expression: the name of the field that has the focus.
 const focused = `document.activeElement.name ?? ""`
 
@@ -90,6 +104,36 @@ func TestKeysBesideGame(t *testing.T) {
 	p.enter()
 	p.await(plies + ` >= 2`)
 	p.await(`document.querySelector('[data-ply="1"]').textContent === "j9"`)
+}
+
+// TestFocusOfRedrawn: a button that is drawn anew keeps the focus.
+func TestFocusOfRedrawn(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "typist", desktop, w.at)
+	has := func(name string) {
+		t.Helper()
+		p.await(`document.activeElement.dataset.act === ` + quote(name))
+	}
+	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
+	eval[any](p.tab, `void (window.old = document.querySelector('[data-act="account"]')).focus()`)
+	p.enter()
+	p.see(act("rename"))
+	eval[any](p.tab, `void (document.querySelector('dialog [name="name"]').value = "Zoë")`)
+	p.tap(act("rename"))
+	p.await(`!document.querySelector("dialog") && !old.isConnected && document.querySelector('[data-act="account"]')`)
+	has("account")
+
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.tap(act("review"))
+	p.see(act("onward"))
+	eval[any](p.tab, `void (window.old = document.querySelector('[data-act="onward"]')).focus()`)
+	p.await(`!old.isConnected || document.querySelector(".review").dataset.complete === "true"`)
+	p.see(`.review[data-complete="true"]`)
+	has("onward")
 }
 
 // TestFocusInList: a move leaves the focus in the list of moves where it is.

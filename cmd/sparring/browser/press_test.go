@@ -22,7 +22,8 @@ func (p *tab) hold(selector string) (release func()) {
 	}
 }
 
-// TestPressed: what comes from the server while something is pressed takes no click from it.
+// TestPressed: what comes from the server while something is pressed, Space too, takes no click
+// from it.
 func TestPressed(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -83,6 +84,15 @@ func TestPressed(t *testing.T) {
 	release()
 	p.await(`location.pathname.endsWith("/1")`)
 	p.await(fmt.Sprintf(`%s === 3`, plies))
+	p.tap(act("latest"))
+	p.move("h7")
+	eval[any](p, `void document.querySelector('[data-ply="2"]').focus()`)
+	release = p.holdSpace()
+	f.ann.move("k8")
+	p.await(`document.documentElement.dataset.turn === "second"`)
+	release()
+	p.await(`location.pathname.endsWith("/2")`)
+	p.await(fmt.Sprintf(`%s === 5`, plies))
 
 	p.tap(act("resign"))
 	p.tap(act("yes-resign"))
