@@ -42,22 +42,24 @@ const marks = ["data-move", "data-ply", "data-act", "name", "href"];
  * refocus remembers what has the focus. Called later, what it returns gives the focus to what
  * does the same, if the first is not there any more.
  * @param {ParentNode & Node} within
+ * @param {string} [instead] selects what gets it if nothing does the same
  */
-export function refocus(within) {
+export function refocus(within, instead = "none") {
 	const had = document.activeElement, mark = had && within.contains(had) && marks.find((m) => had.hasAttribute(m));
 	if (!mark) return () => {};
 	const same = () => /** @type {HTMLElement[]} */ ([...within.querySelectorAll(`[${mark}=${JSON.stringify(had.getAttribute(mark))}]`)]);
 	const i = same().indexOf(/** @type {HTMLElement} */ (had));
-	return () => document.activeElement === document.body && same()[i]?.focus({ preventScroll: true });
+	return () => document.activeElement === document.body && /** @type {HTMLElement|null} */ (same()[i] ?? within.querySelector(instead))?.focus({ preventScroll: true });
 }
 
 /**
- * fill replaces an element's children. The focus stays on what does the same.
+ * fill replaces an element's children. The focus stays on what does the same, or goes to the
+ * first button.
  * @param {Element} e
  * @param {...Child} children
  */
 export function fill(e, ...children) {
-	const restore = refocus(e);
+	const restore = refocus(e, "select, button");
 	e.replaceChildren();
 	add(e, children);
 	restore();

@@ -212,12 +212,10 @@ export function panel(p) {
 		element.hidden = !terms && !pool;
 		const text = JSON.stringify([terms, !terms && [own.map((x) => ({ ...x, here: 0, bots: false })), chosen]]); // who is there changes often, and moves nothing
 		if (text !== drawn) {
-			const focused = element.contains(document.activeElement);
 			drawn = text;
 			fill(element, h("h2", { id: "ladder" }, t("ladder.title")), terms ? wait(terms, pool) : pool && offer(own, pool));
 			element.toggleAttribute("data-seeking", !!terms);
 			freshly(element);
-			if (focused) element.querySelector("select, button")?.focus();
 		}
 		if (terms) put(status, page.socket.state === "lost" ? t("ladder.lost") : pool ? who(pool) : "");
 		else if (pool) put(present, who(pool));

@@ -210,7 +210,6 @@ class Review {
 		if (turn !== this.#turn || this.#retry || !this.element.isConnected) return; // the visitor has gone on
 		this.#line = { ply, line: p.line, names, i: 1 };
 		await this.#show(true);
-		/** @type {HTMLElement|null} */ (this.acts.querySelector("button"))?.focus();
 	}
 
 	/** #show puts the position of the ply, or of the line, on the board. @param {boolean} [spoken] */

@@ -126,8 +126,13 @@ func TestFocusOfRedrawn(t *testing.T) {
 	p.await(`!document.querySelector("dialog") && !old.isConnected && document.querySelector('[data-act="account"]')`)
 	has("account")
 
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	eval[any](p.tab, `void document.querySelector('[data-act="resign"]').focus()`)
+	p.enter()
+	p.see(act("yes-resign"))
+	p.press("Tab", 9)
+	p.enter()
+	p.see(act("rematch"))
+	has("rematch") // it stands first now
 	p.tap(act("review"))
 	p.see(act("onward"))
 	eval[any](p.tab, `void (window.old = document.querySelector('[data-act="onward"]')).focus()`)
