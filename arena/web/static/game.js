@@ -495,14 +495,14 @@ class Game {
 		if (request.step) this.#withdrew = request.step === "decline" ? request.t : "";
 		if (this.page.socket.state === "lost") note(this.t("game.unsent_act"));
 		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
-		if (!["accepted", "duplicate", "stale", "over"].includes(answer.code) && !this.#done(request, answer)) note(refusal(answer));
+		if (!["accepted", "duplicate", "over"].includes(answer.code) && !this.#done(request, answer)) note(refusal(answer));
 		return answer;
 	}
 
-	/** #done reports whether what was refused had been done before: while an answer is slow to come, people tap again. @param {import("./types.js").Request} request @param {import("./types.js").Answer} answer */
+	/** #done reports whether what was refused had been done before, while its answer was slow to come: people tap again, or a move has ended the offer that is declined. @param {import("./types.js").Request} request @param {import("./types.js").Answer} answer */
 	#done({ t, step }, { code }) {
 		const s = /** @type {any} */ (this.state);
-		return code === "not-offered" && (step === "decline" || (step === "offer" && s[`${t}_by`] === s.you));
+		return step === "decline" ? code === "stale" || code === "not-offered" : code === "not-offered" && step === "offer" && s[`${t}_by`] === s.you;
 	}
 
 	/** @param {string} name */

@@ -114,6 +114,28 @@ func TestResignedWithoutConnection(t *testing.T) {
 	p.await(`document.documentElement.dataset.result === "second"`)
 }
 
+// TestOfferedWithoutConnection: somebody who offers a draw without a network, and gets the
+// opponent's move with it, is told that the offer was not made.
+func TestOfferedWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", phone, network.at).tab}
+	f.invite(setup{game: "xiangqi", own: clockOf("30", "20")})
+	f.play(f.ann, "h2e2")
+	f.play(f.bob, "h9g7")
+	network.setCut(true)
+	f.bob.await(state + ` === "lost"`)
+	f.bob.tap(act("draw"))
+	f.bob.tap(act("yes-draw"))
+	f.bob.await(`noted(/^No connection. This is sent/)`)
+	f.play(f.ann, "h0g2")
+	network.setCut(false)
+	f.bob.see(mayMove)
+	f.bob.await(notes("The position has changed in the meantime."))
+	f.play(f.bob, "i9h9")
+}
+
 // TestSilentNetwork: a connection that has gone silent is shown as lost, and the
 // page comes back by itself.
 func TestSilentNetwork(t *testing.T) {
