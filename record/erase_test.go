@@ -9,7 +9,7 @@ import (
 func TestPseudonymize(t *testing.T) {
 	for _, test := range []struct{ id, display, text, want string }{
 		{"human-a1", "A", "A was late after a4-a5 (A, not Anna); human-a1 left", "x was late after a4-a5 (x, not Anna); x left"},
-		{"human-a1", "", "human-a12 and human-a1-b stay, human-a1: goes", "human-a12 and human-a1-b stay, x: goes"},
+		{"human-a1", "", "human-a10, human-a19, human-a1a, human-a1z, human-a1-b and human-a1_c stay, human-a1: goes", "human-a10, human-a19, human-a1a, human-a1z, human-a1-b and human-a1_c stay, x: goes"},
 		{"human-a1", "Ann Example", "Ann Example's move; Ann Examples; Ann", "x's move; Ann Examples; Ann"},
 		{"human-a1", "Zoë", "Zoë resigned. Zoën did not. «Zoë»", "x resigned. Zoën did not. «x»"},
 		{"human-a1", "天津理工大学", "天津理工大学认输", "x认输"},

@@ -154,6 +154,25 @@ func TestInterruptedRotation(t *testing.T) {
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
+	// What can't be compressed stays as it is, and is reported once.
+	if err := os.WriteFile(plain, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	packed := strings.TrimSuffix(plain, plainExt) + compressedExt
+	if err := errors.Join(os.Rename(packed, packed+".kept"), os.Mkdir(packed+unfinishedExt, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	w = newWriter(t, dir, 0)
+	if err := w.Close(); err == nil {
+		t.Error("no error, although the file can't be compressed")
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("reported again: %v", err)
+	}
+	wantIDs(t, dir, "b", "a")
+	if err := errors.Join(os.Remove(packed+unfinishedExt), os.Rename(packed+".kept", packed)); err != nil {
+		t.Fatal(err)
+	}
 	// The crash came between finishing the compressed and removing the plain.
 	if err := os.WriteFile(plain, text, 0o644); err != nil {
 		t.Fatal(err)
