@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -245,13 +246,16 @@ func TestDecodeErrors(t *testing.T) {
 
 // Times are written in UTC, to the millisecond.
 func TestTimes(t *testing.T) {
-	r := minimal("g1")
-	r.Start = time.Date(2026, 1, 2, 3, 4, 5, 678_912_345, time.FixedZone("", 8*3600))
+	r, at := minimal("g1"), time.Date(2026, 1, 2, 3, 4, 5, 678_912_345, time.FixedZone("", 8*3600))
+	r.Start = at
+	r.Plies = []Ply{{Seat: game.First, Move: "h8", Receipt: &Receipt{Received: at}}}
 	line, err := Encode(r)
-	if err != nil || !bytes.Contains(line, []byte(`"start":"2026-01-01T19:04:05.678Z"`)) {
-		t.Errorf("%s, %v", line, err)
+	for _, name := range []string{"start", "received"} {
+		if want := fmt.Sprintf(`"%s":"2026-01-01T19:04:05.678Z"`, name); err != nil || !bytes.Contains(line, []byte(want)) {
+			t.Errorf("%s, %v: want %s", line, err, want)
+		}
 	}
-	if r.Start.Nanosecond() != 678_912_345 {
+	if r.Start != at || r.Plies[0].Receipt.Received != at {
 		t.Error("Encode changed the record")
 	}
 }

@@ -71,9 +71,9 @@ func TestWatchGivesAForgottenGameUp(t *testing.T) {
 }
 
 // asked counts a session's requests to its process.
-type asked struct{ hellos int }
+type asked struct{ hellos, givenBack int }
 
-func (a *asked) RequestHello()               { a.hellos++ }
-func (*asked) GameBegan(protocol.PlayerID)   {}
-func (*asked) GiveBack(game protocol.GameID) {}
-func (*asked) EngineFailed(string, error)    {}
+func (a *asked) RequestHello()             { a.hellos++ }
+func (*asked) GameBegan(protocol.PlayerID) {}
+func (a *asked) GiveBack(protocol.GameID)  { a.givenBack++ }
+func (*asked) EngineFailed(string, error)  {}

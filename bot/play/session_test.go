@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
 	"sparring/engine"
 	"sparring/engine/opening"
 	"sparring/engine/search"
@@ -119,6 +122,72 @@ func TestDelayLeavesTheClockAlone(t *testing.T) {
 	s.st.Holders[game.Second].Kind = protocol.Bot
 	if d := s.manners.delay(s, c); d != 0 {
 		t.Errorf("delay %v against a bot", d)
+	}
+}
+
+// Without a limit on the clock a person waits as long as the settings say.
+func TestDelayWithoutALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, "unlimited")
+		s.player.Settings.Manners.Delay, s.player.Settings.Manners.HumanDelay = time.Second, 5*time.Second
+		time.Sleep(200 * time.Millisecond) // for thinking
+		c, _ := s.clock()
+		if d := s.manners.delay(s, c); d != 4800*time.Millisecond {
+			t.Errorf("delay %v against a person, want what is left of 5s", d)
+		}
+		s.st.Holders[game.Second].Kind = protocol.Bot
+		if d := s.manners.delay(s, c); d != 800*time.Millisecond {
+			t.Errorf("delay %v against a bot, want what is left of 1s", d)
+		}
+		s.manners.notBefore = time.Now().Add(2 * time.Second)
+		if d := s.manners.delay(s, c); d != 2*time.Second {
+			t.Errorf("delay %v, want the pause after a refusal", d)
+		}
+	})
+}
+
+// A game that can't be played here, by its rules or its start position, is given back at once.
+func TestGivesBackWhatItCannotPlay(t *testing.T) {
+	for _, terms := range []protocol.Terms{
+		{Game: "amazons", Rules: "amazons/moon", Clock: spec(t, "60")},
+		{Game: "amazons", Rules: "amazons/6x6", Position: "not a board", Clock: spec(t, "60")},
+	} {
+		process := new(asked)
+		s := New(t.Context(), &Player{
+			ID: "hare", Clock: new(ServerClock), Process: process, Settings: Settings{Instance: "here"},
+			NewGame: func(engine.GameOptions) (engine.Game, error) { panic("an engine is asked for") },
+		}, nil)
+		s.confirm = func() bool { return true }
+		s.handleState(&arrival{protocol.State{Seq: 1, Snapshot: protocol.Snapshot{
+			Terms: terms, Status: protocol.Playing, Holders: [2]protocol.Holder{{Player: "hare", Instance: "here", Epoch: 1}, {Player: "ann", Epoch: 1}},
+		}}, time.Now()})
+		if !s.ended || s.Held() || process.givenBack != 1 {
+			t.Errorf("%+v: ended %v, held %v, given back %d times", terms, s.ended, s.Held(), process.givenBack)
+		}
+		s.Cancel()
+	}
+}
+
+// An engine that gives the game up has it resigned.
+func TestEngineResigns(t *testing.T) {
+	s := bare(t, "60")
+	rules, err := catalog.Rules("amazons/6x6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.game.rules = rules
+	s.syncPosition()
+	client, err := protocol.NewClient(new(nats.Conn), protocol.Subjects{}, "hare", "here", zerolog.Nop()) // sends nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.player.Client = client
+	s.ctx, s.cancel = context.WithCancel(t.Context())
+	s.cancel()
+	s.handleResult(searchEnd{Result: search.Result{Resign: true}})
+	s.work.Wait()
+	if !s.manners.resigned || s.out != nil {
+		t.Errorf("resigned %v, move %+v", s.manners.resigned, s.out)
 	}
 }
 
