@@ -154,6 +154,11 @@ func TestInterruptedRotation(t *testing.T) {
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}
+	for r, err := range File(plain) { // by a reader that had listed it before
+		if err != nil || r.ID != "a" {
+			t.Errorf("read after it was compressed: %+v, %v", r, err)
+		}
+	}
 	// What can't be compressed stays as it is, and is reported once.
 	if err := os.WriteFile(plain, text, 0o644); err != nil {
 		t.Fatal(err)
@@ -404,12 +409,22 @@ func TestMerge(t *testing.T) {
 	two.Source = Source{By: ByPlayer, Player: "bob", Seat: &second, Build: "v2"}
 	two.Plies = []Ply{{Seat: game.First, Move: "h8"}, {Seat: game.Second, Move: "h9", Think: &Think{Depth: 5}, Key: Key(2)}, {Seat: game.First, Move: "j8", Key: Key(3), Think: &Think{Depth: 9}}}
 
+	first := game.First // of which the arena knows more than the player says
+	one.Source.Seat, one.Source.Settings = &first, &Settings{Spec: "one"}
+	arena.Seats[0].Build, arena.Seats[0].Settings = "v0", &Settings{Spec: "zero"}
+	two.Source.Settings = &Settings{Spec: "two"}
+
 	m, err := Merge(one, two, arena)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Result != game.FirstWins || m.Source.By != ByArena || m.Seats[1].Build != "v2" {
+	if m.Result != game.FirstWins || m.Source.By != ByArena {
 		t.Errorf("merged %+v", m)
+	}
+	for seat, want := range []struct{ build, spec string }{{"v0", "zero"}, {"v2", "two"}} {
+		if s := m.Seats[seat]; s.Build != want.build || s.Settings == nil || s.Settings.Spec != want.spec {
+			t.Errorf("seat %d: build %q, settings %+v, want %+v", seat, s.Build, s.Settings, want)
+		}
 	}
 	for i, depth := range []int{3, 5, 4} {
 		if th := m.Plies[i].Think; th == nil || th.Depth != depth {

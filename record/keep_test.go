@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // TestExcess: the oldest files go first, and only those of the prefix.
@@ -242,6 +244,38 @@ func TestRewriteKeepsTheRest(t *testing.T) {
 	}
 	if got := string(mustRead(t, w.path())); !strings.HasSuffix(got, "damaged\n{\"v\":1,\n") || !strings.Contains(got, `"text":"x"`) {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestRewriteOfADamagedFile: a compressed file of which only a part can be read is not replaced
+// by that part.
+func TestRewriteOfADamagedFile(t *testing.T) {
+	dir := t.TempDir()
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file []byte
+	for _, id := range []string{"a", "b"} {
+		line, err := Encode(minimal(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = packer.EncodeAll(line, file)
+	}
+	file = file[:len(file)-20]
+	path := filepath.Join(dir, "games-20260101T000000.000000000Z"+compressedExt)
+	if err := os.WriteFile(path, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := Rewrite(dir, Change{Record: func(r *Record) bool { return r.ID == "a" }}); err == nil {
+		t.Errorf("%d changed, and no error", n)
+	}
+	if !slices.Equal(mustRead(t, path), file) {
+		t.Error("the file has changed")
+	}
+	if left, err := os.ReadDir(dir); err != nil || slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), unfinishedExt) }) {
+		t.Errorf("left besides: %v, %v", left, err)
 	}
 }
 

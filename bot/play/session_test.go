@@ -347,6 +347,25 @@ func TestDoesNotPonderOnAnOpeningProcedure(t *testing.T) {
 	}
 }
 
+// What differs at a ply is noted once, however often the platform sends the state.
+func TestDisputeIsNotedOnce(t *testing.T) {
+	rules, err := catalog.Rules("amazons/6x6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := bare(t, "60")
+	s.game.rules, s.player.Tally = rules, NewTally()
+	s.st.Key = "0123456789abcdef"
+	s.syncPosition()
+	s.syncPosition()
+	if n := s.player.Tally.Counts().Faults; n != 1 || len(s.disputes) != 1 {
+		t.Fatalf("%d faults, disputes %+v, want one", n, s.disputes)
+	}
+	if d := s.disputes[0]; d.Ply != 0 || *d.Seat != game.First || d.Ruled != s.st.Key || d.Claimed != game.KeyText(s.game.pos.Key()) {
+		t.Errorf("dispute %+v", d)
+	}
+}
+
 // The answer to our move brings the state up to date, since no state need follow. That
 // of a repeated request, which tells of a later position, does not.
 func TestAnswerMovesTheState(t *testing.T) {
@@ -357,10 +376,11 @@ func TestAnswerMovesTheState(t *testing.T) {
 	}
 	s.game.rules = rules
 	s.syncPosition()
-	if err := s.game.play(0, "h2e2"); err != nil {
+	after := s.game.pos.Clone()
+	if _, err := game.PlayText(after, "h2e2"); err != nil {
 		t.Fatal(err)
 	}
-	key := game.KeyText(s.game.pos.Key())
+	key := game.KeyText(after.Key())
 	theirs := game.Second
 	s.st.DrawBy = &theirs
 	ans := protocol.ActAnswer{Seq: 7, Ply: 2, Clocks: &protocol.Clocks{Running: &theirs}, Receipt: &protocol.Receipt{Ply: 1, ChargedMS: 5}}
@@ -370,7 +390,8 @@ func TestAnswerMovesTheState(t *testing.T) {
 		t.Errorf("moved by the answer for a later position: %+v", s.st)
 	}
 	ans.Ply = 1
-	s.moved(out, &ans)
+	s.out, s.resync.timer = out, time.NewTimer(time.Hour)
+	s.handleAnswer(out, moveAnswer{ans: ans})
 	st := s.st
 	if !slices.Equal(st.Moves, []string{"h2e2"}) || st.Turn != game.Second || st.Key != key || st.Seq != 7 || st.Clocks != *ans.Clocks ||
 		st.DrawBy != nil || st.ServerTime != ans.ServerTime || st.Receipt != ans.Receipt || s.game.plies[0].receipt != ans.Receipt {
