@@ -215,6 +215,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.receiver.Run(a.life) })
 	a.wg.Go(func() { a.leases.keep(a.life) })
 	a.wg.Go(func() { a.leases.leaveMinority(a.life) })
+	a.wg.Go(func() { a.leases.watchOwn(a.life) })
 	a.wg.Go(func() { a.owners.keep(a.life) })
 	a.wg.Go(func() { a.reach.run(a.life) })
 	a.wg.Go(func() { a.watchSeats(a.life) })

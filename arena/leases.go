@@ -228,6 +228,25 @@ func (l *leases) keep(ctx context.Context) {
 	}
 }
 
+// watchOwn says once that the own lease has expired, and once that it holds again, until ctx
+// ends. What players send meanwhile is refused without a line for each of them. Without a
+// connection, and before the lease was first taken, other lines say what is missing.
+func (l *leases) watchOwn(ctx context.Context) {
+	expired := false
+	for ; ctx.Err() == nil; sleep(ctx, l.ttl/12) {
+		taken, ok := l.alive()
+		switch {
+		case ok && expired:
+			l.log.Info().Msg("the store answers again")
+		case !ok && !expired && taken > 0 && l.online():
+			l.log.Warn().Msg("the store does not answer: games wait until it does")
+		default:
+			continue
+		}
+		expired = !ok
+	}
+}
+
 // leaveMinority goes to another server whenever the bucket has taken nothing for so long
 // that our lease has expired, and takes it there, until ctx ends. This server hangs, or is
 // cut off from the cluster, so that its clients stay connected and it has no streams.

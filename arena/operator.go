@@ -38,6 +38,10 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 			http.StatusServiceUnavailable)
 		return
 	}
+	if _, ok := a.leases.alive(); !ok {
+		http.Error(w, "the store does not answer: games wait until it does", http.StatusServiceUnavailable)
+		return
+	}
 	a.mu.Lock()
 	checks := a.checks
 	a.mu.Unlock()

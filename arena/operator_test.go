@@ -4,8 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -25,9 +29,7 @@ func TestOperatorHandler(t *testing.T) {
 		t.Errorf("before the start: %d %q", code, body)
 	}
 	a.start()
-	if code, body := get("/healthz"); code != http.StatusOK {
-		t.Errorf("serving: %d %q", code, body)
-	}
+	gametest.Eventually(t, "/healthz to be content", func() bool { code, _ := get("/healthz"); return code == http.StatusOK })
 	terms := small(t, "60+1")
 	terms.Rated = true
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
@@ -52,15 +54,39 @@ func TestOperatorHandler(t *testing.T) {
 	}
 	var fault error
 	a.AddCheck(func() error { return fault })
-	if code, body := get("/healthz"); code != http.StatusOK {
-		t.Errorf("with a check that passes: %d %q", code, body)
-	}
+	gametest.Eventually(t, "/healthz to be content with a check that passes", func() bool { code, _ := get("/healthz"); return code == http.StatusOK })
 	fault = errors.New("no page")
-	if code, body := get("/healthz"); code != http.StatusServiceUnavailable || body != "no page\n" {
-		t.Errorf("with a check that fails: %d %q", code, body)
-	}
+	gametest.Eventually(t, "/healthz to name a check that fails", func() bool {
+		code, body := get("/healthz")
+		return code == http.StatusServiceUnavailable && body == "no page\n"
+	})
 	a.stop()
 	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {
 		t.Errorf("after the end: %d", code)
 	}
+}
+
+// While the store takes nothing although the connection is up, as of a server that hangs or
+// a cluster without a majority, /healthz does not say that all is well. The log says so once.
+func TestHealthWithoutStore(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(zerolog.MultiLevelWriter(lines, zerolog.NewTestWriter(t))))
+	a.start()
+	content := func() bool { code, _ := health(a); return code == http.StatusOK }
+	gametest.Eventually(t, "/healthz to be content", content)
+	srv.Signal(syscall.SIGSTOP)
+	gametest.Eventually(t, "/healthz to miss the store", func() bool {
+		code, text := health(a)
+		return code == http.StatusServiceUnavailable && strings.Contains(text, "the store does not answer")
+	})
+	gametest.Eventually(t, "a line in the log", func() bool {
+		return lines.count(map[string]any{"level": "warn", "message": "the store does not answer: games wait until it does"}) > 0
+	})
+	srv.Signal(syscall.SIGCONT)
+	gametest.Eventually(t, "/healthz to be content again", content)
+	gametest.Eventually(t, "the end in the log", func() bool {
+		return lines.count(map[string]any{"level": "info", "message": "the store answers again"}) > 0
+	})
 }

@@ -147,7 +147,8 @@ func (s *Server) note(r request, e *Error) {
 		return
 	}
 	level := zerolog.WarnLevel
-	if e.Code == UnknownPeer { // after a restart of the platform everybody's first heartbeat is refused so
+	switch e.Code {
+	case UnknownPeer, Unavailable: // the platform's doing, so that everybody is refused so: after its restart, and while it can't store
 		level = zerolog.DebugLevel
 	}
 	ev := s.log.WithLevel(level).Str("code", string(e.Code)).Str("why", e.Text).Str("player", fmt.Sprintf("%.32s", r.Player))

@@ -251,20 +251,25 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// After a restart of the platform everybody is told to say hello, which is nothing to warn of.
-func TestUnknownPeersAreNoWarning(t *testing.T) {
-	w := newWire(t)
-	var log lines
-	s := w.server(&log, protocol.DefaultLimits)
-	w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) (ans protocol.AliveAnswer) {
-		ans.Error = protocol.Refuse(protocol.UnknownPeer, "say hello first")
-		return ans
-	}}))
-	if a := w.ask(w.connect(w.Player("alice")), w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != protocol.UnknownPeer {
-		t.Fatalf("a heartbeat: %+v", a)
-	}
-	if log.count(`"level":"debug","code":"unknown-peer"`) != 1 || log.count(`"level":"warn"`) != 0 {
-		t.Errorf("logged: %s", &log)
+// After a restart of the platform everybody is told to say hello, and to wait while it can't
+// store. Neither is a player's fault, which is worth a warning for each of them.
+func TestRefusalsOfEverybodyAreNoWarning(t *testing.T) {
+	for _, code := range []protocol.Code{protocol.UnknownPeer, protocol.Unavailable} {
+		t.Run(string(code), func(t *testing.T) {
+			w := newWire(t)
+			var log lines
+			s := w.server(&log, protocol.DefaultLimits)
+			w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) (ans protocol.AliveAnswer) {
+				ans.Error = protocol.Refuse(code, "not now")
+				return ans
+			}}))
+			if a := w.ask(w.connect(w.Player("alice")), w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != code {
+				t.Fatalf("a heartbeat: %+v", a)
+			}
+			if log.count(fmt.Sprintf(`"level":"debug","code":%q`, code)) != 1 || log.count(`"level":"warn"`) != 0 {
+				t.Errorf("logged: %s", &log)
+			}
+		})
 	}
 }
 
