@@ -360,6 +360,33 @@ func TestSilentPlatform(t *testing.T) {
 	}
 }
 
+// The platform can store nothing for a while, as a cluster without a majority, and goes on to
+// answer hellos: this is logged once, too, and for what it is.
+func TestStorelessPlatform(t *testing.T) {
+	t.Parallel() // it mostly waits
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")))
+	p.seen("a hello", func() bool { return p.hellos > 0 })
+	p.setStoreless(true)
+	gametest.Eventually(t, "that to be noticed", func() bool { return f.log.has("the platform can store nothing") })
+	before := 0
+	p.seen("more hellos", func() bool {
+		if before == 0 {
+			before = p.hellos
+		}
+		return p.hellos > before+3
+	})
+	if f.log.has("answers again") {
+		t.Error("an answer to a hello is taken for the end of it")
+	}
+	p.setStoreless(false)
+	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
+	if n, m := f.log.count("can store nothing"), f.log.count("does not answer"); n != 1 || m != 0 {
+		t.Errorf("logged %d times, and %d times that it does not answer", n, m)
+	}
+}
+
 func TestClosedConnectionEndsRun(t *testing.T) {
 	srv := service(t)
 	p := newPlatform(t, connect(t, srv.Platform()))

@@ -71,6 +71,8 @@ type Bot struct {
 	leaving    map[protocol.PlayerID]chan struct{}
 	analyst    *analyst
 	lastAnswer atomic.Pointer[time.Time] // of the platform, to any player
+	// lastUnavailable is when a heartbeat was refused last because the platform can't store.
+	lastUnavailable atomic.Pointer[time.Time]
 
 	mode         *mode
 	following    sync.Mutex  // see followMode
@@ -417,14 +419,27 @@ func (b *Bot) requestHellos() {
 	}
 }
 
-// noteAnswer notes that the platform answered, and its time.
+// noteAnswer notes that the platform answered a heartbeat, and its time.
 func (b *Bot) noteAnswer(sent time.Time, server time.Time) {
 	now := time.Now()
 	b.clock.Observe(sent, now, server)
 	b.lastAnswer.Store(&now)
 }
 
-// Silence returns how long the platform has not answered any player; 0 before Run.
+// noteUnavailable notes that the platform refused a heartbeat because it can't store.
+func (b *Bot) noteUnavailable() {
+	now := time.Now()
+	b.lastUnavailable.Store(&now)
+}
+
+// isUnavailable reports whether that was so lately.
+func (b *Bot) isUnavailable() bool {
+	last := b.lastUnavailable.Load()
+	return last != nil && time.Since(*last) < silenceLimit
+}
+
+// Silence returns how long the platform has not answered a heartbeat of any player, or only
+// that it can't store; 0 before Run.
 func (b *Bot) Silence() time.Duration {
 	last := b.lastAnswer.Load()
 	if last == nil {
@@ -446,7 +461,11 @@ func (b *Bot) watchdog(ctx context.Context) {
 		case gone >= silenceLimit && b.nc.IsConnected():
 			if !silent {
 				silent = true
-				b.log.Warn().Dur("silent_ms", gone).Msg("the platform does not answer")
+				why := "the platform does not answer"
+				if b.isUnavailable() {
+					why = "the platform can store nothing: games wait until it can"
+				}
+				b.log.Warn().Dur("silent_ms", gone).Msg(why)
 			}
 			b.probe(ctx)
 			b.requestHellos()

@@ -35,9 +35,10 @@ type platform struct {
 	lastHello protocol.Hello
 	alive     protocol.Alive // the last heartbeat
 	leaves    []protocol.Leave
-	limited   int // leaves that are still to be refused, by the player's limits
-	deaf      int // heartbeats that are still to be refused as malformed
-	denies    int // and as another process's
+	limited   int  // leaves that are still to be refused, by the player's limits
+	deaf      int  // heartbeats that are still to be refused as malformed
+	denies    int  // and as another process's
+	storeless bool // they are refused because nothing can be stored; hellos are answered
 	asked     []protocol.ChallengeRequest
 	askers    []protocol.PlayerID // who sent them
 	hasty     bool                // the first challenge ends before it is answered
@@ -139,6 +140,10 @@ func (p *platform) serve() {
 			if p.denies > 0 {
 				p.denies--
 				ans.Error = protocol.Refuse(protocol.Denied, "another process")
+				return ans
+			}
+			if p.storeless {
+				ans.Error = protocol.Refuse(protocol.Unavailable, "nothing can be stored now")
 				return ans
 			}
 			if !p.peers[m.Instance] {
@@ -443,6 +448,12 @@ func (p *platform) setMute(mute bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mute = mute
+}
+
+func (p *platform) setStoreless(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.storeless = on
 }
 
 // seen waits until f, called under the platform's lock, returns true.

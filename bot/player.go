@@ -237,7 +237,7 @@ func (p *player) refused(err error) bool {
 // handleHello resumes the games that the platform says we hold, and tells the
 // sessions of those that it did not know when it was asked.
 func (p *player) handleHello(asked time.Time, ans protocol.HelloAnswer) {
-	p.bot.noteAnswer(asked, ans.ServerTime)
+	p.bot.clock.Observe(asked, time.Now(), ans.ServerTime) // no answer for noteAnswer: a platform that can't store answers hellos
 	p.mu.Lock()
 	first := p.helloCode != protocol.Accepted
 	p.helloCode = protocol.Accepted
@@ -299,6 +299,7 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
 		switch refusal.Code {
 		case protocol.Unavailable:
+			p.bot.noteUnavailable()
 			return // the platform can't be played on through this server
 		case protocol.UnknownPeer:
 			p.RequestHello()
@@ -307,7 +308,6 @@ func (p *player) sendHeartbeat(ctx context.Context, every time.Duration) {
 			if p.denied++; p.denied >= deniedLimit {
 				p.bot.giveWay()
 			}
-			return
 		default:
 			p.warnRefused(refusal)
 		}
