@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -359,5 +360,55 @@ func TestEntriesInCluster(t *testing.T) {
 	events, err := s.entries(t.Context(), "game")
 	if err != nil || len(events) != 4 {
 		t.Errorf("%d entries, %v", len(events), err)
+	}
+}
+
+// laggingStream is a stream of a cluster of which the next log is read from a server that has not
+// got its last entry yet.
+type laggingStream struct {
+	jetstream.Stream
+	next atomic.Bool
+}
+
+type laggingConsumer struct{ jetstream.Consumer }
+
+func (s *laggingStream) CreateConsumer(ctx context.Context, cfg jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	c, err := s.Stream.CreateConsumer(ctx, cfg)
+	if err == nil && s.next.CompareAndSwap(true, false) {
+		return laggingConsumer{c}, nil
+	}
+	return c, err
+}
+
+func (c laggingConsumer) CachedInfo() *jetstream.ConsumerInfo {
+	info := *c.Consumer.CachedInfo()
+	info.NumPending--
+	return &info
+}
+
+// A record is stored at the second attempt, without an error in the log, if the first did not
+// find the end of the game.
+func TestRecordInCluster(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	log := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(zerolog.MultiLevelWriter(log, zerolog.NewTestWriter(t))))
+	games := &laggingStream{Stream: a.store.games}
+	a.store.games = games
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 100*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	bob.until(g, "some moves", plies(2))
+	games.next.Store(true)
+	bob.until(g, "the end", finished)
+	recordOfGame(t, a.store, g)
+	why := map[string]any{"game": g, "message": "record not stored; trying again"}
+	if games.next.Load() || log.count(why) != 1 {
+		t.Errorf("the first attempt did not fail once")
+	}
+	why["level"] = "error"
+	if log.count(why) != 0 {
+		t.Error("an error is logged")
 	}
 }

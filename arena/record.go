@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/game"
 	"sparring/game/catalog"
@@ -35,11 +36,16 @@ func (r *referee) storeRecord(now time.Time) {
 	case r.recorded || now.Before(r.storeAt):
 		return
 	}
+	first := r.storePause == 0
 	r.storePause = min(max(2*r.storePause, time.Second), maxStorePause)
 	r.storeAt = now.Add(r.storePause)
 	if err := r.a.record(r.ctx, r.id, r.missing); err != nil {
+		level := zerolog.ErrorLevel
+		if first && errors.Is(err, errNoEnd) {
+			level = zerolog.DebugLevel // usual in a cluster, and over before the next attempt
+		}
 		if r.ctx.Err() == nil {
-			r.log.Error().Err(err).Msg("record not stored; trying again")
+			r.log.WithLevel(level).Err(err).Msg("record not stored; trying again")
 		}
 		return
 	}
@@ -101,6 +107,10 @@ func withMissing(events, missing []protocol.Event) []protocol.Event {
 	return events
 }
 
+// errNoEnd is returned by recordOf for a log without the game's end: it was read from a server
+// that lags behind.
+var errNoEnd = errors.New("the log has no end yet")
+
 // recordOf makes a game's record from the events of its log, which ends with the
 // game's end.
 func recordOf(events []protocol.Event) (*record.Record, error) {
@@ -148,8 +158,8 @@ func recordOf(events []protocol.Event) (*record.Record, error) {
 				Ply: len(e.Moves) + 1, Seat: e.Seat, Claimed: d.Claimed, Ruled: d.Ruled, Text: "after " + d.Move})
 		}
 	}
-	if rec.End.IsZero() { // read from a server that lags behind
-		return nil, errors.New("the log has no end yet")
+	if rec.End.IsZero() {
+		return nil, errNoEnd
 	}
 	return rec, nil
 }
