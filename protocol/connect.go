@@ -372,6 +372,10 @@ func (c Connection) options() []nats.Option {
 				}
 				denied[text] = true
 			}
+			if errors.Is(err, nats.ErrAuthExpired) && c.renewed() {
+				log.Info().Str("file", c.Creds).Msg("the credentials have expired; connecting with the new ones in the file")
+				return
+			}
 			if refused(err) { // told at every attempt to reconnect
 				if err = c.explained(err); err.Error() != failure {
 					failure = err.Error()
@@ -411,6 +415,15 @@ func (c Connection) options() []nats.Option {
 		opts = append(opts, nats.InProcessServer(c.InProcess))
 	}
 	return opts
+}
+
+// renewed reports whether the file has credentials that are valid now.
+func (c Connection) renewed() bool {
+	if c.Creds == "" {
+		return false
+	}
+	_, err := ReadCreds(c.Creds)
+	return err == nil
 }
 
 // explained returns what is wrong with the credentials if something is, or else the error

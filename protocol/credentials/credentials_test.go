@@ -144,6 +144,35 @@ func TestExpiry(t *testing.T) {
 	await(t, ann, nats.CONNECTED)
 }
 
+// Where the file has new credentials when those of the connection expire, nothing is wrong,
+// and the log does not say that anything was refused or revoked.
+func TestExpiryOfRenewed(t *testing.T) {
+	s := credentialstest.Start(t)
+	request := credentials.Request{Role: credentials.Bot, Players: []protocol.PlayerID{"ann"}, Expires: 8 * time.Second} // enough to renew them on a busy machine
+	s.Issue(request)
+	c := s.Player("ann")
+	log := filepath.Join(t.TempDir(), "log")
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	c.Log = zerolog.New(file)
+	nc, err := protocol.Connect(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	ann := nc.StatusChanged(nats.RECONNECTING, nats.CONNECTED)
+	request.Expires, request.Renew = 30*24*time.Hour, true
+	s.Issue(request)
+	await(t, ann, nats.RECONNECTING)
+	await(t, ann, nats.CONNECTED)
+	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), "connecting with the new ones") || strings.Contains(string(text), "refused") {
+		t.Errorf("logged:\n%s", text)
+	}
+}
+
 // The errors of files that are no credentials name the file and show nothing of it.
 func TestUnusableFiles(t *testing.T) {
 	s := credentialstest.Start(t, "ann")
