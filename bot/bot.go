@@ -461,11 +461,11 @@ func (b *Bot) watchdog(ctx context.Context) {
 		case gone >= silenceLimit && b.nc.IsConnected():
 			if !silent {
 				silent = true
-				why := "the platform does not answer"
-				if b.isUnavailable() {
-					why = "the platform can store nothing: games wait until it can"
+				if line := b.log.Warn().Dur("silent_ms", gone); b.isUnavailable() {
+					line.Msg("the platform can store nothing: games wait until it can")
+				} else {
+					line.Msg("the platform does not answer")
 				}
-				b.log.Warn().Dur("silent_ms", gone).Msg(why)
 			}
 			b.probe(ctx)
 			b.requestHellos()
