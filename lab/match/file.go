@@ -1,6 +1,7 @@
 package match
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ var (
 type File struct {
 	*journal.File
 	games []*Game
+	has   map[[2]int]bool // pair and leg of games
 }
 
 // OpenFile opens or creates a result file and sets t.ID to the id of the match it
@@ -35,7 +37,7 @@ type File struct {
 // game is played again (see Torn).
 func OpenFile(path string, t *Terms) (*File, error) {
 	r := &File{}
-	l := r.layout(func(line []byte) error { return sameTerms(line, t) })
+	l := r.layout(t, func(line []byte) error { return sameTerms(line, t) })
 	l.Terms = t
 	var err error
 	if r.File, err = journal.Open(path, l); err != nil {
@@ -44,9 +46,11 @@ func OpenFile(path string, t *Terms) (*File, error) {
 	return r, nil
 }
 
-// layout is that of a result file; same is called with the first line.
-func (r *File) layout(same func(line []byte) error) journal.Layout {
-	return journal.Layout{Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Same: same, Take: r.take}
+// layout is that of a result file with these terms; same is called with the first line, and
+// may set them.
+func (r *File) layout(t *Terms, same func(line []byte) error) journal.Layout {
+	return journal.Layout{Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Same: same,
+		Take: func(line []byte) error { return r.take(t, line) }}
 }
 
 // InMemory returns a file that holds games and can't be appended to.
@@ -55,7 +59,7 @@ func InMemory(games []*Game) *File { return &File{games: games} }
 // ReadFile reads a result file that another process may be writing to.
 func ReadFile(path string) (*Terms, []*Game, error) {
 	r, t := &File{}, &Terms{}
-	if err := journal.Read(path, r.layout(func(line []byte) error { return json.Unmarshal(line, t) })); err != nil {
+	if err := journal.Read(path, r.layout(t, func(line []byte) error { return json.Unmarshal(line, t) })); err != nil {
 		return nil, nil, err
 	}
 	return t, r.games, nil
@@ -65,7 +69,7 @@ func ReadFile(path string) (*Terms, []*Game, error) {
 func (r *File) Games() []*Game { return r.games }
 
 // Forget drops the games that Games returns, which may take much memory.
-func (r *File) Forget() { r.games = nil }
+func (r *File) Forget() { r.games, r.has = nil, nil }
 
 // Append writes a game, see [journal.File.Append]. Of a game that is too long for a line
 // with the principal variations of all its moves, their ends are left out.
@@ -106,7 +110,12 @@ func fitting(g *Game) (*Game, error) {
 	}
 }
 
-func (r *File) take(line []byte) error {
+// take reads a game. The error says why it is none of this match, or is there already: whoever
+// joins two result files has both.
+func (r *File) take(t *Terms, line []byte) error {
+	if bytes.HasPrefix(line, []byte(record.TermsPrefix)) {
+		return errors.New("the settings of a match again: each match has a file of its own")
+	}
 	if _, err := record.Decode(line); err != nil {
 		return err
 	}
@@ -114,9 +123,23 @@ func (r *File) take(line []byte) error {
 	if err := json.Unmarshal(line, g); err != nil {
 		return err
 	}
-	if g.Match.Pair < 1 || g.Match.Leg < 1 || g.Match.Leg > 2 {
-		return fmt.Errorf("pair %d, leg %d: not a game of this match", g.Match.Pair, g.Match.Leg)
+	m := &g.Match
+	if m.Pair < 1 || m.Leg < 1 || m.Leg > 2 {
+		return fmt.Errorf("pair %d, leg %d: not a game of this match", m.Pair, m.Leg)
 	}
+	for _, player := range m.Players {
+		if player < 0 || player >= len(t.Players) {
+			return fmt.Errorf("players %v of %d: not a game of this match", m.Players, len(t.Players))
+		}
+	}
+	place := [2]int{m.Pair, m.Leg}
+	if r.has[place] {
+		return fmt.Errorf("pair %d, leg %d: this game is there already", m.Pair, m.Leg)
+	}
+	if r.has == nil {
+		r.has = map[[2]int]bool{}
+	}
+	r.has[place] = true
 	r.games = append(r.games, g)
 	return nil
 }
