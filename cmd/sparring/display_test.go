@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/creack/pty"
 	"github.com/rs/zerolog"
+
+	"sparring/lab/match"
 )
 
 // TestDumbTerminal: nothing is redrawn in place on a terminal that can't move its cursor.
@@ -77,5 +80,18 @@ error: record not kept: disk full (game g4kq)
 `
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestProgressBeyondTheGames: a match that is resumed with fewer games than its file has plays
+// what is missing of them, and counts them all.
+func TestProgressBeyondTheGames(t *testing.T) {
+	plan := match.Plan{Games: 2, Terms: match.Terms{Players: []string{"a", "b"}}}
+	var out bytes.Buffer
+	standing := match.NewStanding(&plan.Terms)
+	standing.Games = 6
+	newProgress(&out, &plan).game(standing, &match.Game{})
+	if text := out.String(); !strings.Contains(text, "[####################] 6/6 games") {
+		t.Errorf("%q", text)
 	}
 }

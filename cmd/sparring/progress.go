@@ -15,7 +15,7 @@ import (
 type progress struct {
 	screen *display
 	test   *elo.SPRT // that may end the match early; nil: none
-	total  int       // games
+	total  int       // games, with those that the file has beyond --games
 	every  int       // games between lines without a terminal
 	begin  time.Time
 	before int // games of earlier runs; -1: not known yet
@@ -40,6 +40,7 @@ func (p *progress) game(s *match.Standing, g *match.Game) {
 	if !p.screen.live() && s.Games%p.every != 0 {
 		return
 	}
+	p.total = max(p.total, s.Games)
 	const width = 20
 	full := width * s.Games / max(p.total, 1)
 	left := timeLeft(p.begin, s.Games-p.before, p.total-p.before)
