@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/engine/textlines"
 	"sparring/record"
 )
 
@@ -238,11 +239,11 @@ func TestOperationsOfEPD(t *testing.T) {
 // TestLongLine: a line that can be no position is told by its length.
 func TestLongLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "long.epd")
-	if err := os.WriteFile(file, []byte("# positions\n"+strings.Repeat("x", 1<<17)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("# positions\n"+strings.Repeat("x", textlines.Max+1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := execute(t, 0, "analyse", "--game", "xiangqi", "--nodes", "10", file)
-	if err == nil || err.Error() != file+":2: a line of more than 65536 bytes" {
+	if err == nil || err.Error() != file+":2: "+textlines.ErrTooLong.Error() {
 		t.Error(err)
 	}
 }

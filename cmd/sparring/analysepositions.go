@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sparring/engine/textlines"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/lab/analysis"
@@ -76,10 +75,8 @@ func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, erro
 	}
 	var all []analysed
 	rules := f.rules
-	lines := bufio.NewScanner(text)
-	n := 0
+	lines := textlines.New(text)
 	for lines.Scan() {
-		n++
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -92,18 +89,15 @@ func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, erro
 		}
 		p, err := readPosition(f.game, rules, game.Notation(f.notation), line)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", name, lines.Line(), err)
 		}
 		if p.id == "" {
-			p.id = fmt.Sprintf("%s:%d", name, n)
+			p.id = fmt.Sprintf("%s:%d", name, lines.Line())
 		}
 		all = append(all, p)
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes", name, n+1, bufio.MaxScanTokenSize)
-	case err != nil:
-		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, lines.Line(), err)
 	}
 	return all, nil
 }

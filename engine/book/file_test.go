@@ -157,7 +157,7 @@ func TestTextFaults(t *testing.T) {
 		{"sparring book 1 xiangqi\n@12 0 = 1 2 3\n", "@KEY"},
 		{"sparring book 1 xiangqi\ngames x\n", `"x"`},
 		{"sparring book 1 xiangqi\nh2e2 = 1 2 3\n\nb2e2 = 1 2 3\n", "line 4: "},
-		{"sparring book 1 xiangqi\n" + strings.Repeat("x", 1<<20), "line 2: not a sound opening book: more than 65536 bytes"},
+		{"sparring book 1 xiangqi\n" + strings.Repeat("x", 1<<21), "line 2: a line of more than 1048576 bytes"},
 	} {
 		if _, err := book.ReadText(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60q: %v, want %q", tt.text, err, tt.want)

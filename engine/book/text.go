@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sparring/engine/textlines"
 	"sparring/game"
 	"sparring/game/catalog"
 )
@@ -26,11 +27,8 @@ import (
 // of the counted games. A # begins a comment.
 const textTitle = "sparring book 1 "
 
-// Limits of the text form, in bytes and plies.
-const (
-	longestLine = 64 << 10
-	deepestLine = 1000
-)
+// deepestLine is the longest line of the text form, in plies.
+const deepestLine = 1000
 
 // WriteText writes the book as text.
 func (b *Book) WriteText(out io.Writer) error {
@@ -112,13 +110,11 @@ func (p Preference) String() string {
 }
 
 // ReadText reads the output of WriteText. The error names the line and wraps
-// ErrFormat, or is that of the rules for an illegal move.
+// ErrFormat, or is that of the rules for an illegal move or of reading.
 func ReadText(in io.Reader) (*Book, error) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, longestLine)
+	lines := textlines.New(in)
 	var b *Builder
-	n := 1
-	for ; lines.Scan(); n++ {
+	for lines.Scan() {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		text = strings.TrimSpace(text)
 		var err error
@@ -132,14 +128,11 @@ func ReadText(in io.Reader) (*Book, error) {
 			err = b.readLine(text)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("line %d: %w", lines.Line(), err)
 		}
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("line %d: %w: more than %d bytes", n, ErrFormat, longestLine)
-	case err != nil:
-		return nil, err
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", lines.Line(), err)
 	}
 	if b == nil {
 		return nil, fmt.Errorf("%w: no first line %q", ErrFormat, strings.TrimSpace(textTitle))

@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strings"
 
+	"sparring/engine/textlines"
 	"sparring/game"
 	"sparring/game/catalog"
 )
@@ -122,10 +123,8 @@ func Read(in io.Reader, name string) (*Set, error) {
 	s := &Set{}
 	var rules []*game.Rules
 	seen := map[uint64]int{}
-	lines := bufio.NewScanner(in)
-	n := 0
+	lines := textlines.New(in)
 	for lines.Scan() {
-		n++
 		line := strings.TrimSpace(lines.Text())
 		note, comment := strings.CutPrefix(line, "#")
 		var err error
@@ -147,18 +146,15 @@ func Read(in io.Reader, name string) (*Set, error) {
 			if key, err = check(o, rules); err == nil && seen[key] > 0 {
 				err = fmt.Errorf("same position as line %d", seen[key])
 			}
-			seen[key] = n
+			seen[key] = lines.Line()
 			s.Openings = append(s.Openings, o)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			return nil, fmt.Errorf("%s:%d: %w", name, lines.Line(), err)
 		}
 	}
-	switch err := lines.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s:%d: a line of more than %d bytes", name, n+1, bufio.MaxScanTokenSize)
-	case err != nil:
-		return nil, fmt.Errorf("%s:%d: %w", name, n+1, err)
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, lines.Line(), err)
 	}
 	if len(s.Openings) == 0 {
 		return nil, fmt.Errorf("%s: no openings", name)

@@ -71,7 +71,7 @@ func TestBadFiles(t *testing.T) {
 		"rules amazons\n3q2q3/10 w":           "f:2: ",
 		"rules gomoku\n# x\nmoves h8 a1 h9 a2 h10 a3 h11 a4 h12":  "f:3: gomoku/freestyle-15: game is over",
 		"rules gomoku\nmoves h8\nrules gomoku/renju-15\nmoves h9": "f:3: rules gomoku/renju-15: the openings before are for gomoku/freestyle-15",
-		"rules gomoku\n" + strings.Repeat("x", 1<<17):             "f:2: a line of more than 65536 bytes",
+		"rules gomoku\n" + strings.Repeat("x", 1<<21):             "f:2: a line of more than 1048576 bytes",
 	} {
 		if _, err := Read(strings.NewReader(text), "f"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)

@@ -1,22 +1,19 @@
 package otb
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"sparring/engine/textlines"
 	"sparring/game"
 )
 
 // ErrInput is returned by Plain when its input ends before the game does. The game can
 // be resumed.
 var ErrInput = errors.New("the input has ended before the game")
-
-// longestLine is the longest line that Plain reads, in bytes.
-const longestLine = 1 << 20
 
 // Plain shows a table line by line, for a pipe or a terminal without a screen: messages
 // as they come, then the clocks and what the operator is to do. It reads the commands of
@@ -28,8 +25,7 @@ func Plain(ctx context.Context, t *Table, in io.Reader, out io.Writer) error {
 	lines := make(chan string)
 	ended := make(chan error, 1)
 	go func() { // lives until the input ends: a read cannot be interrupted
-		s := bufio.NewScanner(in)
-		s.Buffer(nil, longestLine)
+		s := textlines.New(in)
 		for s.Scan() {
 			select {
 			case lines <- s.Text():

@@ -1,16 +1,14 @@
 package external
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"sync"
 	"time"
-)
 
-// maxTalk is the longest line of the input of Talk, in bytes.
-const maxTalk = 1 << 20
+	"sparring/engine/textlines"
+)
 
 // Talk starts a program and sends it the lines of in, until in or the program ends,
 // or ctx does. It has a second of silence to answer the last ones. With greet it is first
@@ -36,8 +34,7 @@ func Talk(ctx context.Context, s Spec, gameName string, greet bool, in io.Reader
 	go func() {
 		defer close(lines)
 		defer close(unread)
-		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, maxTalk)
+		scan := textlines.New(in)
 		for scan.Scan() {
 			select {
 			case lines <- scan.Text():

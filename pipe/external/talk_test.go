@@ -1,7 +1,6 @@
 package external
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"sparring/engine/textlines"
 	"sparring/pipe/external/faultyengine"
 )
 
@@ -23,7 +23,7 @@ func TestTalkReadsAll(t *testing.T) {
 	}{
 		"whole":    {strings.NewReader("isready\nd"), "d", nil},
 		"long":     {strings.NewReader(long), long, nil}, // the engine ends at such a line
-		"too long": {strings.NewReader("isready\n" + strings.Repeat(" ", maxTalk+1)), "isready", bufio.ErrTooLong},
+		"too long": {strings.NewReader("isready\n" + strings.Repeat(" ", textlines.Max+1)), "isready", textlines.ErrTooLong},
 		"broken":   {io.MultiReader(strings.NewReader("isready\n"), iotest.ErrReader(broken)), "isready", broken},
 	} {
 		t.Run(name, func(t *testing.T) {
