@@ -395,6 +395,11 @@ func TestParsing(t *testing.T) {
 			t.Errorf("%q is accepted as %v", bad, l)
 		}
 	}
+	for bad, want := range map[string]string{"nodes=1e6": "want a whole number from 1", "depth=x": "want a whole number from 1", "movetime=100": "want whole milliseconds, such as 100ms"} {
+		if _, err := ParseLimit(bad); !strings.Contains(err.Error(), fmt.Sprintf("limit %q: %s", bad, want)) {
+			t.Errorf("%v", err)
+		}
+	}
 	if r, err := ParseResign("chance=0.02, moves=4"); err != nil || *r != (Resign{0.02, 4}) {
 		t.Errorf("%+v, %v", r, err)
 	}

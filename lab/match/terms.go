@@ -105,7 +105,7 @@ func (t *Terms) Validate() error {
 		errs = append(errs, err)
 	}
 	if len(t.Players) < 2 {
-		bad("%d players: a match needs at least two", len(t.Players))
+		bad("a match needs at least two players, not %d", len(t.Players))
 	}
 	if t.Kind != RoundRobin && t.Kind != Gauntlet {
 		bad("tournament %.20q: want %s or %s", t.Kind, RoundRobin, Gauntlet)
@@ -182,17 +182,17 @@ func ParseLimit(text string) (Limit, error) {
 	switch key {
 	case "movetime":
 		var d time.Duration
-		if d, err = time.ParseDuration(value); err == nil && (d < time.Millisecond || d > clock.Longest || d%time.Millisecond != 0) {
-			err = errors.New("want a whole number of milliseconds, at least 1ms")
+		if d, err = time.ParseDuration(value); err != nil || d < time.Millisecond || d > clock.Longest || d%time.Millisecond != 0 {
+			err = fmt.Errorf("want whole milliseconds, such as 100ms or 1.5s, up to %v", clock.Longest)
 		}
 		l.Clock = clock.Spec{Kind: clock.PerMove, Period: d}
 	case "nodes":
-		if l.Nodes, err = strconv.ParseUint(value, 10, 62); err == nil && l.Nodes == 0 {
-			err = errors.New("want at least 1")
+		if l.Nodes, err = strconv.ParseUint(value, 10, 62); err != nil || l.Nodes == 0 {
+			err = errors.New("want a whole number from 1")
 		}
 	case "depth":
-		if l.Depth, err = strconv.Atoi(value); err == nil && l.Depth < 1 {
-			err = errors.New("want at least 1")
+		if l.Depth, err = strconv.Atoi(value); err != nil || l.Depth < 1 {
+			err = errors.New("want a whole number from 1")
 		}
 	default:
 		err = errors.New("want a clock such as 5+0.05, or movetime=100ms, nodes=N, depth=N")
