@@ -517,6 +517,26 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestNoProgram: the error of a program that is not found says what may be meant.
+func TestNoProgram(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("engine", nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"engine":                 fmt.Sprintf("no program engine on PATH; the one in this folder is .%cengine", os.PathSeparator),
+		self + " -q --threads 2": "; arguments follow a program as keys: " + self + ",arg=-q,arg=--threads,arg=2",
+	} {
+		if _, err := (Spec{Path: path}).Program(); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 // TestDescribe: a game is described with the sizes that the program was told to use:
 // the faulty engine has up to 64 MiB of hash and no threads to set.
 func TestDescribe(t *testing.T) {

@@ -110,12 +110,29 @@ func (s Spec) Check(gameName string) error {
 	return errors.Join(errs...)
 }
 
-// noProgramError is the path of a program that does not exist. It wraps fs.ErrNotExist,
-// whose text would tell users how we looked for it.
-type noProgramError string
+// noProgramError is the path of a program that does not exist, with what may be meant. It
+// wraps fs.ErrNotExist, whose text would tell users how we looked for it.
+type noProgramError struct{ path, hint string }
 
-func (e noProgramError) Error() string { return "no program " + string(e) }
+func (e noProgramError) Error() string { return "no program " + e.path + e.hint }
 func (noProgramError) Unwrap() error   { return fs.ErrNotExist }
+
+// noProgram returns the error of a path that leads to no program.
+func noProgram(path string) error {
+	e := noProgramError{path: path}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a mere name, which is looked for on PATH
+		e.hint = fmt.Sprintf(" on PATH; the one in this folder is .%c%s", os.PathSeparator, path)
+		return e
+	}
+	words := strings.Fields(path)
+	if len(words) < 2 {
+		return e
+	}
+	if _, err := exec.LookPath(words[0]); err == nil {
+		e.hint = fmt.Sprintf("; arguments follow a program as keys: %s,arg=%s", words[0], strings.Join(words[1:], ",arg="))
+	}
+	return e
+}
 
 // Program returns the path of the program to start. The error wraps fs.ErrNotExist if
 // there is none.
@@ -123,7 +140,7 @@ func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
-		return "", noProgramError(s.Path)
+		return "", noProgram(s.Path)
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("%s is not an executable file", s.Path)
 	case err != nil:

@@ -72,7 +72,7 @@ func Parse(text string) (Spec, error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	parts := split(text)
-	kind, path, _ := strings.Cut(parts[0], ":")
+	kind, path, program := strings.Cut(parts[0], ":")
 	if kind == Self || text == "" {
 		if parts = parts[1:]; path != "" {
 			parts = append([]string{path}, parts...)
@@ -80,7 +80,9 @@ func Parse(text string) (Spec, error) {
 	} else {
 		s.Outside = &external.Spec{Dialect: external.Dialect(kind), Path: path}
 		parts = parts[1:]
-		if !s.Outside.Dialect.Known() {
+		if known := s.Outside.Dialect.Known(); !known && !program {
+			bad("%.60q: want self, or before a program what it speaks, as in uci:PROGRAM (have %s)", kind, strings.Join(external.Dialects(), ", "))
+		} else if !known {
 			bad("no kind %.40q of player (have self, %s)", kind, strings.Join(external.Dialects(), ", "))
 		} else if path == "" {
 			bad("%s: want a program, as in %s:PATH", kind, kind)

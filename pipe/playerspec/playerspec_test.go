@@ -81,6 +81,7 @@ func TestParseRefuses(t *testing.T) {
 	}{
 		{"usi:x", []string{`no kind "usi"`, "self, botzone, botzone-json, gomocup, sau, ucci, uci, xboard"}},
 		{"uci", []string{"uci:PATH"}},
+		{"./engine", []string{`"./engine": want self, or before a program what it speaks, as in uci:PROGRAM`, "ucci, uci, xboard"}},
 		{"uci:x,level=3,hash=-1,nonsense,option.=1", []string{`no key "level"`, "hash=", "nonsense", "want its name"}},
 		{"self:nodes=0,arg=x,level=11", []string{"nodes=", `no key "arg"`, "1 to 10"}},
 		{"self:book=", []string{"book: want"}},
