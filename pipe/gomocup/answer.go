@@ -20,7 +20,7 @@ const (
 	Debug    Kind = "DEBUG"   // Text
 	Suggest  Kind = "SUGGEST" // one Point
 	Swap     Kind = "SWAP"    // to SWAP2BOARD: take the other colour
-	Points   Kind = "x,y"     // one point; two or three to SWAP2BOARD
+	Points   Kind = "x,y"     // one point, perhaps off the board, as -1,-1; two or three to SWAP2BOARD
 	Forbid   Kind = "FORBID"  // any number of points
 	Identity Kind = "ABOUT"   // Text: key="value", ...
 	Chatter  Kind = ""        // Text: any other line
@@ -90,7 +90,7 @@ func ParseAnswer(line string) (Answer, error) {
 		points, err := parseForbid(rest)
 		return Answer{Kind: Forbid, Points: points}, err
 	}
-	if line == "" || line[0] < '0' || line[0] > '9' {
+	if digits := strings.TrimPrefix(line, "-"); digits == "" || digits[0] < '0' || digits[0] > '9' {
 		if key, _, ok := strings.Cut(line, "="); ok && !strings.ContainsAny(strings.TrimSpace(key), " \t\"") {
 			return Answer{Kind: Identity, Text: line}, nil
 		}
@@ -102,11 +102,11 @@ func ParseAnswer(line string) (Answer, error) {
 	}
 	a := Answer{Kind: Points}
 	for _, f := range fields {
-		p, err := ParsePoint(f)
+		n, err := numbers(f, 2)
 		if err != nil {
 			return Answer{Kind: Chatter, Text: line}, nil
 		}
-		a.Points = append(a.Points, p)
+		a.Points = append(a.Points, Point{n[0], n[1]})
 	}
 	return a, nil
 }

@@ -101,6 +101,10 @@ func TestAnswers(t *testing.T) {
 		"7, 7":                     {Kind: gomocup.Points, Points: []gomocup.Point{p}},
 		" 7 ,7":                    {Kind: gomocup.Points, Points: []gomocup.Point{p}},
 		"7, 7 and so on":           {Text: "7, 7 and so on"},
+		"-1,-1":                    {Kind: gomocup.Points, Points: []gomocup.Point{gomocup.Pass}},
+		"100,7":                    {Kind: gomocup.Points, Points: []gomocup.Point{{X: 100, Y: 7}}},
+		"- 7,7":                    {Text: "- 7,7"},
+		"-x":                       {Text: "-x"},
 		"7,7 10,0 0,14":            {Kind: gomocup.Points, Points: []gomocup.Point{p, q, r}},
 		"FORBID 07071000.":         {Kind: gomocup.Forbid, Points: []gomocup.Point{p, q}},
 		"FORBID .":                 {Kind: gomocup.Forbid},
@@ -210,7 +214,7 @@ func FuzzDecoder(f *testing.F) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	for _, seed := range []string{"OK", "7,7 8,8", "FORBID 0101.", "SUGGEST 1,1", `name="x"`} {
+	for _, seed := range []string{"OK", "7,7 8,8", "-1,-1", "FORBID 0101.", "SUGGEST 1,1", `name="x"`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
