@@ -482,9 +482,10 @@ class Game {
 	/** #typed plays a move entered as text; false if there is none of that name. @param {string} text */
 	async #typed(text) {
 		const s = this.state;
-		if (!s || this.board?.may !== "move") return false;
-		const move = await this.positions?.typed(s.moves, s.view, text);
-		if (move) void this.#decided(move);
+		if (!s) return false;
+		const move = this.board?.may === "move" && (await this.positions?.typed(s.moves, s.view, text));
+		if (move === false) note(this.t("error.not-your-turn"));
+		else if (move) void this.#decided(move);
 		else note(this.t(move === null ? "error.unavailable" : "game.no_such_move", { text }));
 		return !!move;
 	}

@@ -83,7 +83,17 @@ func TestFocusOfSetup(t *testing.T) {
 	p.await(`!document.querySelector('[name="strict"]').checked`)
 }
 
-// TestKeysBesideGame: a move is typed with a keyboard, and Tab leads on from there.
+// write types a text, letter by letter.
+func (p *tab) write(text string) {
+	p.t.Helper()
+	for _, letter := range text {
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(letter), Text: string(letter)})
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: string(letter)})
+	}
+}
+
+// TestKeysBesideGame: moves are typed with a keyboard, one after the other, and Tab leads on from
+// there.
 func TestKeysBesideGame(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -92,18 +102,42 @@ func TestKeysBesideGame(t *testing.T) {
 	p.see(`input[name="move"]`)
 	p.press("/", 191)
 	p.await(focused + ` === "move"`)
-	for _, key := range "j9" {
-		k := string(key)
-		call(p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: k, Text: k})
-		call(p.tab, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: k})
-	}
+	p.write("j9")
+	p.enter()
+	p.await(plies + ` >= 2`)
+	p.await(`document.querySelector('[data-ply="1"]').textContent === "j9"`)
+	p.see(mayMove)
+	p.write("a1")
 	p.press("Tab", 9)
 	if got := eval[string](p.tab, `document.activeElement.dataset.act ?? ""`); got != "move" {
 		t.Errorf("Tab leads from the move to %q", got)
 	}
 	p.enter()
-	p.await(plies + ` >= 2`)
-	p.await(`document.querySelector('[data-ply="1"]').textContent === "j9"`)
+	p.await(plies + ` >= 4`)
+}
+
+// TestTypedTooEarly: whoever types a move before the opponent has moved is told so, and keeps it.
+func TestTypedTooEarly(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
+	f.play(f.ann, "h8")
+	p := f.bob
+	p.see(`input[name="move"]`)
+	p.press("/", 191)
+	p.await(focused + ` === "move"`)
+	p.write("j9")
+	p.enter()
+	p.await(plies + ` === 2`)
+	p.await(`document.querySelector('input[name="move"]').value === ""`)
+	p.write("a1")
+	p.enter()
+	p.await(notes("It is not your turn."))
+	f.play(f.ann, "k8")
+	p.see(mayMove)
+	p.enter()
+	p.await(plies + ` === 4`)
+	p.await(`document.querySelector('[data-ply="4"]').textContent === "a1"`)
 }
 
 // TestFocusOfRedrawn: a button that is drawn anew keeps the focus.
