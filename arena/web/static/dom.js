@@ -48,18 +48,30 @@ export function refocus(within, instead = "none") {
 	const had = document.activeElement, mark = had && within.contains(had) && marks.find((m) => had.hasAttribute(m));
 	if (!mark) return () => {};
 	const same = () => /** @type {HTMLElement[]} */ ([...within.querySelectorAll(`[${mark}=${JSON.stringify(had.getAttribute(mark))}]`)]);
-	const i = same().indexOf(/** @type {HTMLElement} */ (had));
-	return () => document.activeElement === document.body && /** @type {HTMLElement|null} */ (same()[i] ?? within.querySelector(instead))?.focus({ preventScroll: true });
+	const were = same(), i = were.indexOf(/** @type {HTMLElement} */ (had));
+	return () => {
+		const are = same(); // of fewer, none need be the one
+		if (document.activeElement === document.body) /** @type {HTMLElement|null} */ ((are.length === were.length && are[i]) || within.querySelector(instead))?.focus({ preventScroll: true });
+	};
 }
 
 /**
- * fill replaces an element's children. The focus stays on what does the same, or goes to the
- * first button.
+ * fill replaces an element's children. The focus stays on what does the same.
  * @param {Element} e
  * @param {...Child} children
  */
-export function fill(e, ...children) {
-	const restore = refocus(e, "select, button");
+export const fill = (e, ...children) => replace(e, children);
+
+/**
+ * refill is fill for buttons that give way to others: the first one gets the focus then.
+ * @param {Element} e
+ * @param {...Child} children
+ */
+export const refill = (e, ...children) => replace(e, children, "select, button");
+
+/** @param {Element} e @param {Child[]} children @param {string} [instead] */
+function replace(e, children, instead) {
+	const restore = refocus(e, instead);
 	e.replaceChildren();
 	add(e, children);
 	restore();

@@ -5,7 +5,7 @@
 
 import { label, whole } from "./clock.js";
 import { note } from "./dialog.js";
-import { fill, freshly, h, put, say, still } from "./dom.js";
+import { freshly, h, put, refill, say, still } from "./dom.js";
 import { refusal, rules, t } from "./i18n.js";
 import { load } from "./late.js";
 import { settings } from "./settings.js";
@@ -213,7 +213,7 @@ export function panel(p) {
 		const text = JSON.stringify([terms, !terms && [own.map((x) => ({ ...x, here: 0, bots: false })), chosen]]); // who is there changes often, and moves nothing
 		if (text !== drawn) {
 			drawn = text;
-			fill(element, h("h2", { id: "ladder" }, t("ladder.title")), terms ? wait(terms, pool) : pool && offer(own, pool));
+			refill(element, h("h2", { id: "ladder" }, t("ladder.title")), terms ? wait(terms, pool) : pool && offer(own, pool));
 			element.toggleAttribute("data-seeking", !!terms);
 			freshly(element);
 		}

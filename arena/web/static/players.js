@@ -4,7 +4,7 @@
 
 import { read, show, slow, whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
-import { fill, freshly, h, icon, put, say } from "./dom.js";
+import { fill, freshly, h, icon, put, refill, say } from "./dom.js";
 import { lang, number } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -164,7 +164,7 @@ export class Actions {
 			const changed = !!this.#drawn;
 			this.#drawn = key;
 			const list = h("button.opens-sheet", { type: "button", data: { act: "list" }, onclick: () => this.game.act("list") }, icon("list"), h("span", null, this.t("game.more")));
-			fill(this.bar, over ? this.#after(may, !!you, bot, ladder) : this.#during(may), list);
+			refill(this.bar, over ? this.#after(may, !!you, bot, ladder) : this.#during(may), list);
 			if (changed) freshly(this.bar);
 		}
 		this.#showOffer(state);

@@ -5,7 +5,7 @@
 import { onBack } from "./back.js";
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
-import { fill, freshly, h, say, still } from "./dom.js";
+import { freshly, h, refill, say, still } from "./dom.js";
 import { number } from "./i18n.js";
 
 /** @typedef {{ply: number, played: string, best: string, line: string[], class: "inaccuracy"|"mistake"|"blunder"}} Task */
@@ -100,7 +100,7 @@ export class Retry {
 		/** @type {Record<string, () => void>} */
 		const acts = { undo: () => void this.#ask(true), show: () => void this.#answer(), next: () => this.#next(), again: () => this.#restart(), "retry-close": () => this.leave() };
 		still("retry", () => {
-			fill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
+			refill(this.acts, names.map((name, i) => h(i || name === "show" ? "button" : "button.main", { type: "button", data: { act: name }, onclick: acts[name] }, this.t(`retry.act.${name}`))));
 			freshly(this.acts); // they come when the server has answered, maybe under a finger
 		});
 	}

@@ -6,7 +6,7 @@ import { onBack, stay } from "./back.js";
 import { Board } from "./board.js";
 import { note } from "./dialog.js";
 import { points } from "./draw.js";
-import { fill, h, icon, put, say, still } from "./dom.js";
+import { fill, h, icon, put, refill, say, still } from "./dom.js";
 import { Graph, mistake } from "./graph.js";
 import { refusal } from "./hint.js";
 import { number, spell } from "./i18n.js";
@@ -271,7 +271,7 @@ class Review {
 		const { t } = this, view = /** @type {View} */ (this.#view);
 		const act = (/** @type {string} */ name, /** @type {() => void} */ onclick, kind = "", text = t(`review.act.${name}`)) => h(`button${kind}`, { type: "button", data: { act: name }, onclick }, text);
 		const tasks = this.#tasks(this.#own);
-		fill(this.acts,
+		refill(this.acts,
 			this.#line && act("line-close", () => this.#to(/** @type {any} */ (this.#line).ply + 1)),
 			!this.#line && judged?.class && judged.line && act("line", () => void this.#openLine()),
 			!this.#line && tasks.length > 0 && act("retry", () => void this.#begin(tasks), ".main", this.state.you ? undefined : t("review.act.retry-of", { side: this.side })),
