@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,6 +23,49 @@ func TestNextTry(t *testing.T) {
 	for _, want := range []time.Duration{2 * firstTry, 4 * firstTry, longestTry, longestTry} {
 		if wait = nextTry(wait, longestTry, fmt.Errorf("nats: %w", context.DeadlineExceeded)); wait != want {
 			t.Errorf("after a try without an answer: %v, want %v", wait, want)
+		}
+	}
+}
+
+// TestOvertake: a state ends the tries in its game, and no others, once each has had the time
+// of a first one.
+func TestOvertake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Client{tries: make(map[GameID]map[*try]bool)}
+		begun := time.Now()
+		ended := make(map[string]time.Duration)
+		trying := func(name string, g GameID) (done func()) {
+			return c.trying(g, func() { ended[name] = time.Since(begun) })
+		}
+		trying("long", "g1")
+		trying("other", "g2")
+		answered := trying("answered", "g1")
+		time.Sleep(firstTry)
+		trying("young", "g1")
+		answered()
+		time.Sleep(firstTry / 5)
+		c.overtake("g1")
+		synctest.Wait()
+		if len(ended) != 1 || ended["long"] != firstTry+firstTry/5 {
+			t.Errorf("ended at once: %v, want the long try", ended)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if len(ended) != 2 || ended["young"] != 2*firstTry {
+			t.Errorf("ended: %v, want also the young try, after %v", ended, 2*firstTry)
+		}
+	})
+}
+
+// TestStateOrder: a state that is sent again is not older than itself, or a player who asks
+// for it would not get it.
+func TestStateOrder(t *testing.T) {
+	inOrder := []StateOrder{{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			if a.Before(b) != (i < j) {
+				t.Errorf("%v before %v: %v", a, b, a.Before(b))
+			}
 		}
 	}
 }
