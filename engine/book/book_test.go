@@ -282,7 +282,12 @@ func TestPreference(t *testing.T) {
 	if s := prefer("b2e2", book.Avoid); s["b2e2"] != 0 || !near(s["c3c4"], 1) {
 		t.Errorf("avoided: %v", s)
 	}
-	if s := prefer("e3e4", 3); s["e3e4"] <= 0 {
+	for _, g := range many("c", 300, "draw", "g3g4") { // beside which others are too rare to be played
+		if err := b.Count(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := prefer("e3e4", 1); s["e3e4"] <= 0 || s["e3e4"] >= 0.01 {
 		t.Errorf("a new move is preferred: %v", s)
 	}
 	if s := prefer("e3e4", 0); s["e3e4"] != 0 {
@@ -370,6 +375,32 @@ func TestRepetitionAndDepth(t *testing.T) {
 	if _, _, ok := b.Choose(setUp(t, "xiangqi/wxf", "h0g2"), book.Options{Plies: 1}, 1, nil); ok {
 		t.Error("asked at ply 1 of 1")
 	}
+}
+
+// TestCountsSoManyPlies: a builder counts the first plies of a game that it was asked for, and
+// so does one that changes a book.
+func TestCountsSoManyPlies(t *testing.T) {
+	const moves = "h2e2 h9g7 h0g2 i9h9"
+	counts := func(b *book.Builder, id string, want int) *book.Book {
+		t.Helper()
+		if err := b.Count(played(id, "xiangqi", "draw", moves)); err != nil {
+			t.Fatal(err)
+		}
+		all, line := b.Book(1), strings.Fields(moves)
+		for ply := range line {
+			if text := look(all, setUp(t, "xiangqi/wxf", strings.Join(line[:ply], " "))); (text != "") != (ply < want) {
+				t.Errorf("game %s, ply %d: %q in the book; want %d plies", id, ply, text, want)
+			}
+		}
+		return all
+	}
+	b, err := book.NewBuilder("xiangqi", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := counts(b, "a", 2)
+	all = counts(all.Edit(3), "b", 3)
+	counts(all.Edit(0), "c", 4)
 }
 
 // TestIllegalEntryIsNotPlayed checks that an entry with an impossible move is
