@@ -55,6 +55,24 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// An entry whose moves can't be played, or lead elsewhere than it says, is not continued.
+func TestRestoreRefuses(t *testing.T) {
+	tb := open(t, terms(t, "60", true), DefaultPolicy())
+	tb.play()
+	for _, change := range []func(*protocol.Event){
+		func(e *protocol.Event) { e.Terms.Rules = "amazons/moon" },
+		func(e *protocol.Event) { e.Moves = []string{"a1a1/a1"} },
+		func(e *protocol.Event) { e.Moves = nil },
+		func(e *protocol.Event) { e.Key = "0123456789abcdef" },
+	} {
+		last := tb.log[len(tb.log)-1]
+		change(&last)
+		if m, _, err := Restore(last, 2, DefaultPolicy(), time.Now()); err == nil || m != nil {
+			t.Errorf("rules %s, moves %v, key %s: %v", last.Terms.Rules, last.Moves, last.Key, err)
+		}
+	}
+}
+
 // Without any message after the change, the clock resumes after ResumeWithin.
 func TestRestoreWaitsOnlySoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -403,6 +421,11 @@ func TestSuspend(t *testing.T) {
 				time.Sleep(time.Second)
 				if e := tb.Expire(time.Now()); e != nil {
 					t.Fatalf("%s: %s (%s) while cut off", clock, e.Kind, e.Outcome.Reason)
+				}
+			}
+			for seat, h := range tb.Snapshot(time.Now()).Holders {
+				if vacant := game.Seat(seat) == game.Second; h.VacantSince.IsZero() == vacant {
+					t.Errorf("%s: seat %d is vacant since %v", clock, seat, h.VacantSince)
 				}
 			}
 			if !tb.Heard(game.First, time.Now()) {

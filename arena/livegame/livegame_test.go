@@ -114,6 +114,12 @@ func (tb *table) want(result game.Result, reason game.Reason) {
 	if got, want := tb.snap.Outcome, (game.Outcome{Result: result, Reason: reason}); got != want || !tb.Over() {
 		tb.Errorf("outcome %+v (over: %v), want %+v", got, tb.Over(), want)
 	}
+	if end := tb.log[len(tb.log)-1]; end.Kind == protocol.EventEnd { // another referee can read it
+		again, _, err := Restore(end, uint64(len(tb.log)), tb.policy, time.Now())
+		if err != nil || !again.Over() {
+			tb.Errorf("the end can't be restored: %v", err)
+		}
+	}
 }
 
 func (tb *table) code(got, want protocol.Code) {

@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -177,18 +178,40 @@ func TestEngineResigns(t *testing.T) {
 	}
 	s.game.rules = rules
 	s.syncPosition()
-	client, err := protocol.NewClient(new(nats.Conn), protocol.Subjects{}, "hare", "here", zerolog.Nop()) // sends nothing
+	disconnected(t, s)
+	s.handleResult(searchEnd{Result: search.Result{Resign: true}})
+	s.work.Wait()
+	if !s.manners.resigned || s.out != nil {
+		t.Errorf("resigned %v, move %+v", s.manners.resigned, s.out)
+	}
+}
+
+// A move that is refused for a moment is sent again after a pause, and one that is refused
+// while the platform pauses waits for a state.
+func TestTemporaryRefusals(t *testing.T) {
+	for code, again := range map[protocol.Code]bool{protocol.Unavailable: true, protocol.RateLimited: true, protocol.Paused: false} {
+		s := bare(t, "60")
+		disconnected(t, s)
+		out := &outgoing{decision: &decision{move: "a1b2/a1"}, inFlight: true}
+		s.out = out
+		s.handleAnswer(out, moveAnswer{err: protocol.Refuse(code, "not now")})
+		s.work.Wait()
+		if s.out != out || out.inFlight != again || s.manners.notBefore.After(time.Now().Add(-time.Minute)) != again || s.manners.resigned {
+			t.Errorf("%s: move %+v, in flight %v, not before %v, resigned %v", code, s.out, out.inFlight, s.manners.notBefore, s.manners.resigned)
+		}
+	}
+}
+
+// disconnected gives a session a client whose requests end at once, unsent.
+func disconnected(t *testing.T, s *Session) {
+	t.Helper()
+	client, err := protocol.NewClient(new(nats.Conn), protocol.Subjects{}, "hare", "here", zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.player.Client = client
 	s.ctx, s.cancel = context.WithCancel(t.Context())
 	s.cancel()
-	s.handleResult(searchEnd{Result: search.Result{Resign: true}})
-	s.work.Wait()
-	if !s.manners.resigned || s.out != nil {
-		t.Errorf("resigned %v, move %+v", s.manners.resigned, s.out)
-	}
 }
 
 // bare returns a session that does not run, first to move against a human.
@@ -391,7 +414,16 @@ func TestAnswerMovesTheState(t *testing.T) {
 	}
 	ans.Ply = 1
 	s.out, s.resync.timer = out, time.NewTimer(time.Hour)
+	s.target = &ponderTarget{own: out.decision, pos: after}
+	pondered := false
+	s.player.NewGame = func(engine.GameOptions) (engine.Game, error) {
+		pondered = true
+		return nil, errors.New("no engine")
+	}
 	s.handleAnswer(out, moveAnswer{ans: ans})
+	if !pondered {
+		t.Error("it does not ponder on the reply that it expects")
+	}
 	st := s.st
 	if !slices.Equal(st.Moves, []string{"h2e2"}) || st.Turn != game.Second || st.Key != key || st.Seq != 7 || st.Clocks != *ans.Clocks ||
 		st.DrawBy != nil || st.ServerTime != ans.ServerTime || st.Receipt != ans.Receipt || s.game.plies[0].receipt != ans.Receipt {
