@@ -3,6 +3,7 @@ package arena
 import (
 	"context"
 	"slices"
+	"time"
 
 	"sparring/protocol"
 )
@@ -99,4 +100,34 @@ func (p *presence) await(ctx context.Context, player protocol.PlayerID, id proto
 			return false
 		}
 	}
+}
+
+// settleBeats is for how many heartbeats a process waits at most for the hellos of instances
+// that it hears. Of three processes each answers one heartbeat in three, so that an instance is
+// still unknown after ten in one case of sixty.
+const settleBeats = 10
+
+// settle waits, at the start of a process, for the hellos of the instances that it hears, but
+// no longer than settleBeats, and until ctx ends. They play already, on another process or on
+// the one before, and would accept offers that are no use as long as this one does not know
+// them. Within a heartbeat all of them are heard, and those that this process answers say hello.
+func (p *presence) settle(ctx context.Context, heartbeat time.Duration) {
+	begun := time.Now()
+	for sleep(ctx, heartbeat); ctx.Err() == nil && time.Since(begun) < settleBeats*heartbeat && p.unknownHeard(); {
+		sleep(ctx, heartbeat/5)
+	}
+}
+
+// unknownHeard reports whether an instance was heard that has not said hello.
+func (p *presence) unknownHeard() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, all := range p.players {
+		for _, in := range all {
+			if in.hello == nil {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -43,6 +43,7 @@ const (
 
 // matchmake takes challenges from the queue and decides on them, until ctx ends.
 func (a *Arena) matchmake(ctx context.Context) {
+	a.presence.settle(ctx, a.cfg.Heartbeat)
 	failing := false
 	var expiredAt time.Time
 	for ctx.Err() == nil {

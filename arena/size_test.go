@@ -143,6 +143,41 @@ func TestAwaitHello(t *testing.T) {
 	})
 }
 
+// A new process takes challenges once it knows those whom it hears, and does not wait long
+// for one that never says hello.
+func TestSettle(t *testing.T) {
+	const heartbeat = 500 * time.Millisecond
+	for _, c := range []struct {
+		name        string
+		heard       bool
+		hello       time.Duration // 0: none
+		least, most time.Duration
+	}{
+		{"nobody", false, 0, heartbeat, heartbeat},
+		{"one who is known at once", true, heartbeat / 2, heartbeat, heartbeat},
+		{"one who is known later", true, 2 * heartbeat, 2 * heartbeat, 2*heartbeat + heartbeat/5},
+		{"one who says nothing", true, 0, settleBeats * heartbeat, settleBeats * heartbeat},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPresence(time.Minute)
+				from := protocol.From{Player: "ann", Arrived: time.Now()}
+				if c.heard {
+					p.alive(from, protocol.Alive{Instance: "a1"})
+				}
+				if c.hello > 0 {
+					time.AfterFunc(c.hello, func() { p.hello(from, protocol.Hello{Instance: "a1"}) })
+				}
+				began := time.Now()
+				p.settle(t.Context(), heartbeat)
+				if took := time.Since(began); took < c.least || took > c.most {
+					t.Errorf("settled after %v, want %v to %v", took, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
 // The number of attempts a second does not depend on the number of challenges.
 func TestAttemptsDoNotGrow(t *testing.T) {
 	most := Defaults().RetryMax
