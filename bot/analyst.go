@@ -63,7 +63,7 @@ func (a *analyst) start(ctx, working context.Context) {
 	for _, g := range catalog.Games() {
 		games[a.bot.subjects.AnalyseCancel(g.Name, protocol.NewID())] = g.Name
 	}
-	for a.bot.cfg.Analyses > 0 && protocol.Await(ctx, a.bot.nc) == nil {
+	for a.bot.cfg.Analyses > 0 && ctx.Err() == nil && protocol.Await(ctx, a.bot.nc) == nil {
 		within, cancel := context.WithTimeout(ctx, probeTimeout)
 		may, err := protocol.MaySubscribe(within, a.bot.nc, protocol.AnalystsQueue, slices.Collect(maps.Keys(games))...)
 		cancel()

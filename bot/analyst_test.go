@@ -409,3 +409,13 @@ func TestGuest(t *testing.T) {
 		t.Errorf("logged:\n%s%s", log, f.log)
 	}
 }
+
+// A process that ends while it asks what it may analyse does end, though its connection is
+// still up.
+func TestEndsWhileItStarts(t *testing.T) {
+	t.Parallel()
+	srv := service(t)
+	for range 5 {
+		runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1"}, func(c *Config) { c.Analyses = 1 }).stop(t)
+	}
+}
