@@ -130,6 +130,9 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 	}
 	like := newImitator(c.Context(), c.ErrOrStderr())
 	if !played || f.check {
+		for i := range plan.Matches {
+			sayUntold(c.ErrOrStderr(), &plan.Matches[i].Terms)
+		}
 		if err := tryAll(c.Context(), path, plan, file, like); err != nil {
 			if c.Context().Err() != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -303,6 +304,33 @@ func TestCampaignOverNATS(t *testing.T) {
 	}
 	if len(got) != 12 {
 		t.Errorf("%d games, want 12", len(got))
+	}
+}
+
+// TestCampaignOfAnUntimedPlayer: a program that can't be told to be quick may take its time
+// while it is tried.
+func TestCampaignOfAnUntimedPlayer(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	const script = `while read -r word rest; do case "$word $rest" in
+		"name? ") echo name slow ;;
+		"new black") sleep 5; echo move DJDDID ;;
+		move*) echo move GAGGBG ;;
+		"quit ") exit ;;
+		esac; done`
+	path := filepath.Join(t.TempDir(), "night.yaml")
+	text := fmt.Sprintf("players:\n  slow: 'sau:%s,arg=-c,arg=%s'\n  quick: self:nodes=5\nmatches:\n  m:\n    game: amazons\n    clock: 900\n    openings: none\n    games: 2\n",
+		sh, strings.Join(strings.Fields(script), " "))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs strings.Builder
+	code := run([]string{"campaign", path, "--check", "--dir", filepath.Join(t.TempDir(), "night")}, strings.NewReader(""), &out, &errs)
+	if code != exitOK || strings.Count(errs.String(), "slow is not told its clock, 900") != 1 {
+		t.Errorf("code %d, %s%s", code, out.String(), errs.String())
 	}
 }
 

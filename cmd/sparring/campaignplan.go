@@ -19,6 +19,7 @@ import (
 	"sparring/lab/campaign"
 	"sparring/lab/elo"
 	"sparring/lab/match"
+	"sparring/pipe/playerspec"
 )
 
 // conditionKeys are the keys of a match besides those of package campaign: the flags of
@@ -181,7 +182,14 @@ func tryOne(ctx context.Context, t *match.Terms, spec string, like *imitator) er
 	short := *t
 	short.Players, short.Labels, short.Kind = []string{spec, spec}, nil, match.RoundRobin
 	short.MaxPlies, short.Resign, short.Draw, short.MoveMS = 2, nil, nil, 0
-	if short.Limit.Clock.Traits().Limited {
+	player, err := playerspec.Parse(spec)
+	if err != nil {
+		return err
+	}
+	switch {
+	case untimed(player): // it can't be told to be quick
+		short.Limit.Clock = clock.Spec{}
+	case short.Limit.Clock.Traits().Limited:
 		short.Limit.Clock, short.MarginMS = clock.Spec{Kind: clock.PerMove, Period: tryMove}, tryMargin.Milliseconds()
 	}
 	w, err := localBackend(&short, like, "").Worker(&short)
