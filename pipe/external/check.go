@@ -450,7 +450,7 @@ func (x *checker) children() Finding {
 	case zombies > 0:
 		return Finding{"children", Bad, fmt.Sprintf("%d zombies: it does not wait for its children", zombies)}
 	case running > 0:
-		return Finding{"children", Warn, fmt.Sprintf("it has started %d processes", running)}
+		return Finding{"children", Warn, fmt.Sprintf("processes that it has started: %d", running)}
 	}
 	return Finding{"children", Good, "none"}
 }
@@ -467,7 +467,7 @@ func (x *checker) quit() Finding {
 	ended := p.quit(p.quitCommand(), within)
 	switch {
 	case p.left > 0:
-		return Finding{"quit", Bad, fmt.Sprintf("%d processes are left after its end", p.left)}
+		return Finding{"quit", Bad, fmt.Sprintf("processes left after its end: %d", p.left)}
 	case !ended:
 		return Finding{"quit", Warn, fmt.Sprintf("still running %v after %q, and killed", within, p.quitCommand())}
 	}

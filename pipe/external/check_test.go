@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 		{faultyengine.Chatter, "output", Warn, []string{"DEBUG: got", "stderr"}},
 		{faultyengine.Repeats, "output", Warn, []string{`and then, without being asked, "bestmove`}},
 		{faultyengine.Zombie, "children", Bad, []string{"1 zombies"}},
-		{faultyengine.Fork, "quit", Bad, []string{"1 processes are left"}},
+		{faultyengine.Fork, "quit", Bad, []string{"processes left after its end: 1"}},
 		{faultyengine.EarlyNull, "stop", Warn, []string{`"bestmove (none)" to "go infinite"`, "no more pondering"}},
 		{faultyengine.IgnoreQuit, "quit", Warn, []string{`after "quit"`, "killed"}},
 		{faultyengine.Fine, "", Good, nil},
