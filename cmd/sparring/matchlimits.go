@@ -50,7 +50,7 @@ func sayUntold(errs io.Writer, t *match.Terms) {
 	for i, text := range t.Players {
 		clock := t.LimitOf(i).Clock
 		if s, err := playerspec.Parse(text); err == nil && untimed(s) && clock.Traits().Limited {
-			fmt.Fprintf(errs, "sparring: %s is not told its clock, %s: the %s protocol has no words for it; have the program play so fast by its own settings\n",
+			fmt.Fprintf(errs, "sparring: %s is not told its clock, %s: the %s protocol has no words for it; give the program the same clock by its own settings\n",
 				t.Names()[i], t.LimitOf(i), s.Outside.Dialect)
 		}
 	}
