@@ -162,6 +162,14 @@ func TestBoardConfirms(t *testing.T) {
 	p.told()
 	p.press("confirm")
 	p.told("move b2d2")
+
+	p.show("xiangqi/simple", "h2e2 h9g7", "") // aimed at on a phone on its side, which is turned then
+	p.tap("h0", "g2")
+	p.js("board.set({input: 'tap'})")
+	p.is("document.querySelector('[data-act=confirm]').checkVisibility()", "true")
+	p.press("confirm")
+	p.told("move h0g2")
+	p.is("document.querySelector('[data-act=confirm]').checkVisibility()", "false")
 }
 
 // TestBoardChanges lets a position arrive while the person chooses a move: what
