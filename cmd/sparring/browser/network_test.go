@@ -73,8 +73,12 @@ func TestOfflineInMidMove(t *testing.T) {
 
 	p.offline(true)
 	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	p.tap(`[data-point="h0"]`)
+	p.tap(`[data-point="h1"]`)
+	p.await(notes("The rules do not allow this move."))
+	p.tap(`[data-point="h0"]`) // chooses the horse no more
 	p.choose("h2e2")
-	p.await(state + ` !== "connected"`)
 	p.await(`/^No connection/.test(document.querySelector("[data-status]").textContent)`)
 	p.offline(false)
 	network.setCut(false)
