@@ -31,7 +31,9 @@ func amazonsOnly() protocol.Hello {
 // seek puts a page's person on the ladder.
 func (p *socketPage) seek(t testing.TB) {
 	t.Helper()
-	p.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")})
+	if a := p.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Game != "" {
+		t.Fatalf("not put on the ladder: game %s goes on", a.Game)
+	}
 }
 
 // paired waits until a game of the ladder has begun, and opens it.
@@ -323,7 +325,9 @@ func TestLadderTwoGateways(t *testing.T) {
 		g := ann.paired()
 		ben.paired()
 		ann.want(Request{T: "resign", Game: g})
-		ann.state(g, "the end", finished)
+		for _, p := range []*socketPage{ann, ben} { // until then the gateway takes the game for one that goes on
+			p.state(g, "the end", finished)
+		}
 	}
 	ann.seek(t)
 	gametest.Eventually(t, "she is on the ladder", func() bool { return two.onLadder() == 1 })
