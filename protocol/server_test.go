@@ -367,6 +367,28 @@ func TestOffersAreShared(t *testing.T) {
 	}
 }
 
+// TestTellBoth: both players are told, first the one to move, whose time it is.
+func TestTellBoth(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	told, err := w.platform.SubscribeSync(w.subjects.ToGame("*", "g1"))
+	w.must(err, w.platform)
+	for turn, want := range [][2]protocol.PlayerID{{"alice", "bob"}, {"bob", "alice"}} {
+		st := protocol.State{Seq: 1, Snapshot: snapshot("g1")}
+		st.Turn = game.Seat(turn)
+		s.TellBoth([2]protocol.PlayerID{"alice", "bob"}, st)
+		for i, p := range want {
+			msg, err := told.NextMsgWithContext(w.ctx)
+			w.must(err)
+			var to protocol.State
+			w.must(json.Unmarshal(msg.Data, &to))
+			if msg.Subject != w.subjects.ToGame(p, "g1") || to.You != game.Seat(turn^i) {
+				t.Errorf("%s to move: message %d is to %s, for %s", st.Turn, i+1, msg.Subject, to.You)
+			}
+		}
+	}
+}
+
 // TestTellWithoutConnection: what can't be told while there is no connection is not warned
 // of, message by message: an operator has read that the connection is lost.
 func TestTellWithoutConnection(t *testing.T) {
