@@ -7,8 +7,9 @@ import { t } from "./i18n.js";
 
 /**
  * dialog opens a modal dialog: the browser keeps the focus inside, closes it on
- * Escape, and returns the focus to where it was, or to what has taken the place of that. One that is open already is not opened
- * again: what it needs may have been slow to load, and the button was tapped twice.
+ * Escape, and returns the focus to where it was, or to what has taken the place of that.
+ * One that is open already is not opened again: what it needs may have been slow to load, and
+ * the button was tapped twice.
  * @param {string} title
  * @param {(close: (value?: any) => void) => (import("./dom.js").Child)} content
  * @param {{act?: string, closable?: boolean}} [options]
@@ -50,7 +51,8 @@ export function dialog(title, content, { act, closable = true } = {}) {
 		}, true);
 		box.addEventListener("click", (e) => closable && pressedBeside && beside(e) && close(undefined)); // not where a text was selected from inside
 		const offBack = onBack(() => closable && close(undefined), true);
-		const restore = refocus(document); // the button that has opened this may be drawn anew
+		// The button that has opened this may be drawn anew.
+		const restore = refocus(document);
 		box.addEventListener("close", () => {
 			offBack();
 			if (shown && box.contains(shown)) above().append(shown); // it may not have been read yet

@@ -50,7 +50,8 @@ export function refocus(within, instead = "none") {
 	const same = () => /** @type {HTMLElement[]} */ ([...within.querySelectorAll(`[${mark}=${JSON.stringify(had.getAttribute(mark))}]`)]);
 	const were = same(), i = were.indexOf(/** @type {HTMLElement} */ (had));
 	return () => {
-		const are = same(); // of fewer, none need be the one
+		// Of fewer, none need be the one.
+		const are = same();
 		if (document.activeElement === document.body) /** @type {HTMLElement|null} */ ((are.length === were.length && are[i]) || within.querySelector(instead))?.focus({ preventScroll: true });
 	};
 }
@@ -87,9 +88,12 @@ export function put(e, text) {
 	if (e.textContent !== text) e.textContent = text;
 }
 
-const clicking = 300; // milliseconds within which a click follows the end of a touch
-const longest = 5000; // milliseconds: the end of a press may have gone to another window
-const presses = { pointerdown: longest, pointerup: clicking, pointercancel: 0, keydown: longest, keyup: 0, click: 0 }; // how long something stays pressed
+// In milliseconds: within which a click follows the end of a touch, and after which the end
+// of a press has gone to another window.
+const clicking = 300;
+const longest = 5000;
+// How long something stays pressed after an event.
+const presses = { pointerdown: longest, pointerup: clicking, pointercancel: 0, keydown: longest, keyup: 0, click: 0 };
 let pressed = false;
 /** @type {Map<string, () => void>} what is drawn after the press, by part of the page */
 const held = new Map();
@@ -106,8 +110,10 @@ function release() {
 
 for (const [kind, after] of Object.entries(presses)) {
 	addEventListener(kind, (e) => {
-		if ((/** @type {KeyboardEvent} */ (e).key ?? " ") !== " ") return; // other keys click as they go down
-		pressed = after > 0; // what a click does itself is drawn at once
+		// Other keys click as they go down.
+		if ((/** @type {KeyboardEvent} */ (e).key ?? " ") !== " ") return;
+		// What a click does itself is drawn at once.
+		pressed = after > 0;
 		clearTimeout(released);
 		released = setTimeout(release, after);
 	}, { capture: true, passive: true });
@@ -125,7 +131,8 @@ export function still(part, draw) {
 	else draw();
 }
 
-const settling = 500; // milliseconds in which a new button takes no tap that was meant for what stood there
+// Milliseconds in which a new button takes no tap that was meant for what stood there.
+const settling = 500;
 /** @type {WeakMap<HTMLElement, ReturnType<typeof setTimeout>>} */
 const fresh = new WeakMap();
 
@@ -209,5 +216,6 @@ export function say(text, now) {
 	if (!speaking.has(region)) region.replaceChildren();
 	speaking.add(region);
 	setTimeout(() => speaking.delete(region));
-	region.append(h("p", null, text)); // a new node, so that a repeated text is spoken again
+	// A new node, so that a repeated text is spoken again.
+	region.append(h("p", null, text));
 }

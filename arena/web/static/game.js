@@ -474,7 +474,8 @@ class Game {
 	async #refused({ from = "", to = "", kind }) {
 		const t = this.t;
 		if (kind) return note(t(`forbidden.${kind}`));
-		if (this.page.socket.state === "lost") return note(t("error.illegal")); // now, and not some time later
+		// Now, and not some time later.
+		if (this.page.socket.state === "lost") return note(t("error.illegal"));
 		const { reason } = await this.page.socket.send({ t: "why", game: this.id, from, to });
 		await words().catch(() => {}); // the sentence for any move has come with the page
 		note(t(reason && has(reason) ? reason : "error.illegal"));

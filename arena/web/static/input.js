@@ -177,7 +177,8 @@ export class Bar {
 	}
 
 	draw() {
-		const { board, back, play, ask } = this, tap = board.mode === "tap" && board.aimed === null; // what was aimed at before a phone was turned waits still
+		// What was aimed at before a phone was turned waits still.
+		const { board, back, play, ask } = this, tap = board.mode === "tap" && board.aimed === null;
 		this.element.hidden = !this.needed || (tap && board.game.steps < 3);
 		back.toggleAttribute("disabled", board.chosen.length === 0);
 		play.hidden = tap;

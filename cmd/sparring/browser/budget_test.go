@@ -15,7 +15,7 @@ import (
 // with all headers and the first messages of the socket, and requests.
 const (
 	maxBytes    = 68_000
-	maxScript   = 43_500
+	maxScript   = 43_000
 	maxRequests = 24
 )
 
