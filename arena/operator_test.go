@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -76,7 +75,7 @@ func TestHealthWithoutStore(t *testing.T) {
 	a.start()
 	content := func() bool { code, _ := health(a); return code == http.StatusOK }
 	gametest.Eventually(t, "/healthz to be content", content)
-	srv.Signal(syscall.SIGSTOP)
+	srv.Pause()
 	gametest.Eventually(t, "/healthz to miss the store", func() bool {
 		code, text := health(a)
 		return code == http.StatusServiceUnavailable && strings.Contains(text, "the store does not answer")
@@ -84,7 +83,7 @@ func TestHealthWithoutStore(t *testing.T) {
 	gametest.Eventually(t, "a line in the log", func() bool {
 		return lines.count(map[string]any{"level": "warn", "message": "the store does not answer: games wait until it does"}) > 0
 	})
-	srv.Signal(syscall.SIGCONT)
+	srv.Continue()
 	gametest.Eventually(t, "/healthz to be content again", content)
 	gametest.Eventually(t, "the end in the log", func() bool {
 		return lines.count(map[string]any{"level": "info", "message": "the store answers again"}) > 0
