@@ -30,8 +30,10 @@ func (p *tab) holdSpace() (release func()) {
 		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: " ", Code: "Space", WindowsVirtualKeyCode: 32})
 	}
 	space(input.DispatchKeyEventTypeRawKeyDown)
+	lasts := p.keepPressed()
 	return func() {
 		p.t.Helper()
+		lasts()
 		space(input.DispatchKeyEventTypeKeyUp)
 	}
 }

@@ -16,9 +16,22 @@ func (p *tab) hold(selector string) (release func()) {
 		call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1})
 	}
 	mouse(input.DispatchMouseEventTypeMousePressed, 1)
+	lasts := p.keepPressed()
 	return func() {
 		p.t.Helper()
+		lasts()
 		mouse(input.DispatchMouseEventTypeMouseReleased, 0)
+	}
+}
+
+// keepPressed makes a press last, until ends is called, however slow the machine is: the page
+// takes it for over after five seconds, in which a review may not get far.
+func (p *tab) keepPressed() (ends func()) {
+	p.t.Helper()
+	eval[any](p, `void (window.pressing = setInterval(() => dispatchEvent(new Event("pointerdown")), 1000))`)
+	return func() {
+		p.t.Helper()
+		eval[any](p, `clearInterval(pressing)`)
 	}
 }
 
