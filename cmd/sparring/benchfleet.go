@@ -30,6 +30,8 @@ type benchFleetFlags struct {
 	json  bool
 	plot  string
 	data  string
+	env   []string
+	parts partEnvironment // of env
 }
 
 func benchFleetCommand() *cobra.Command {
@@ -82,6 +84,7 @@ three times the room of the first.
 	fl.DurationVar(&f.plan.MaxP99, "p99", 50*time.Millisecond, "99th percentile of the relay that ends the run")
 	fileFlag(fl, &f.plan.Profile, "profile", "folder for a CPU and a heap profile of each process in each step")
 	fl.StringVar(&f.data, "data", "", "folder for the data and logs of the processes (default: a temporary one)")
+	fl.StringArrayVar(&f.env, "env", nil, "environment variable of the processes of one kind, such as arena:GOMAXPROCS=1 or nats:GOGC=200; may be repeated")
 	fl.BoolVar(&f.quick, "quick", false, "a step of 4 games for a second, to see that it works")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	plotFlag(c, &f.plot, "processor time, memory and relay over the number of games")
@@ -125,6 +128,9 @@ func (f *benchFleetFlags) complete(c *cobra.Command) (err error) {
 	if err := f.plan.Validate(); err != nil {
 		return &usageError{err}
 	}
+	if f.parts, err = parsePartEnvironment(f.env); err != nil {
+		return usagef("--env: %w", err)
+	}
 	if f.plan.Profile != "" {
 		if err := os.MkdirAll(f.plan.Profile, 0o755); err != nil {
 			return fmt.Errorf("--profile: %w", err)
@@ -159,7 +165,7 @@ func (f *benchFleetFlags) run(c *cobra.Command) error {
 		last = stage
 	}
 	launch := func(ctx context.Context, w fleetbench.Want) (fleetbench.Fleet, error) {
-		return launchParts(ctx, dir, w)
+		return launchParts(ctx, dir, f.parts, w)
 	}
 	result, err := fleetbench.Run(c.Context(), f.plan, launch, watch, zerolog.New(zerolog.ConsoleWriter{Out: io.Discard}))
 	screen.clear()

@@ -72,3 +72,27 @@ func TestBenchFleetInterrupted(t *testing.T) {
 		t.Errorf("the table: %s", out)
 	}
 }
+
+// Variables of the environment reach the processes of the kind that they are for.
+func TestBenchFleetEnvironment(t *testing.T) {
+	t.Parallel()
+	h := newFleet(t)
+	data := filepath.Join(h.dir, "data")
+	p, _ := h.bench("--data", data, "--env", "arena:GODEBUG=gctrace=1") // writes a line for each garbage collection
+	p.run()
+	<-p.done
+	for part, want := range map[fleetbench.Part]bool{fleetbench.NATSPart: false, fleetbench.ArenaPart: true, fleetbench.BotPart: false} {
+		logs, _ := filepath.Glob(filepath.Join(data, "*", string(part)+"-0.log"))
+		if len(logs) != 1 {
+			t.Fatalf("the logs of %s: %v\n%s", part, logs, p.out)
+		}
+		if log, err := os.ReadFile(logs[0]); err != nil || bytes.Contains(log, []byte("gc 1 @")) != want {
+			t.Errorf("%s has the variable: want %v, %v\n%s", part, want, err, log)
+		}
+	}
+	for _, wrong := range []string{"GOMAXPROCS=1", "server:GOMAXPROCS=1", "arena:GOMAXPROCS", "arena:=1"} {
+		if code, _, message := capture("bench", "fleet", "--env", wrong); code != exitUsage || !strings.Contains(message, "--env: ") {
+			t.Errorf("--env %s: exit code %d, %s", wrong, code, message)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -329,8 +330,25 @@ type benchProcesses struct {
 	parts map[fleetbench.Part][]*benchProcess
 }
 
+// partEnvironment has variables for each kind of process, as NAME=VALUE.
+type partEnvironment map[fleetbench.Part][]string
+
+// parsePartEnvironment reads variables such as "arena:GOMAXPROCS=1".
+func parsePartEnvironment(variables []string) (partEnvironment, error) {
+	env := make(partEnvironment)
+	for _, v := range variables {
+		name, variable, _ := strings.Cut(v, ":")
+		part := fleetbench.Part(name)
+		if i := strings.IndexByte(variable, '='); i < 1 || !slices.Contains(fleetbench.Parts, part) {
+			return nil, fmt.Errorf("%.60q: want nats, arena or bot, a colon, and a variable, such as arena:GOMAXPROCS=1", v)
+		}
+		env[part] = append(env[part], variable)
+	}
+	return env, nil
+}
+
 // launchParts starts the processes, with their data below a new folder in dir.
-func launchParts(ctx context.Context, dir string, w fleetbench.Want) (_ fleetbench.Fleet, err error) {
+func launchParts(ctx context.Context, dir string, env partEnvironment, w fleetbench.Want) (_ fleetbench.Fleet, err error) {
 	f := &benchProcesses{parts: make(map[fleetbench.Part][]*benchProcess)}
 	if f.start.Dir, err = os.MkdirTemp(dir, fmt.Sprintf("%d-", w.Games)); err != nil {
 		return nil, err
@@ -343,7 +361,7 @@ func launchParts(ctx context.Context, dir string, w fleetbench.Want) (_ fleetben
 		}
 		for i := range n {
 			f.start.Bot = i
-			p, ready, err := startPart(ctx, part, f.start)
+			p, ready, err := startPart(ctx, part, env[part], f.start)
 			if err != nil {
 				return nil, errors.Join(fmt.Errorf("%s: %w", part, err), f.Close())
 			}
@@ -398,14 +416,16 @@ type benchProcess struct {
 	answers chan benchAnswer // closed when the process ends
 }
 
-// startPart starts a process and waits until it is ready.
-func startPart(ctx context.Context, part fleetbench.Part, start benchStart) (p *benchProcess, ready benchAnswer, err error) {
+// startPart starts a process, with variables added to its environment, and waits until it
+// is ready.
+func startPart(ctx context.Context, part fleetbench.Part, env []string, start benchStart) (p *benchProcess, ready benchAnswer, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, ready, err
 	}
 	p = &benchProcess{cmd: exec.Command(self, "bench", "fleet", "part", string(part)), answers: make(chan benchAnswer)}
 	p.cmd.Args[0] = os.Args[0]
+	p.cmd.Env = append(os.Environ(), env...)
 	apart(p.cmd) // Ctrl-C reaches this process alone, which ends the others
 	if p.log, err = os.Create(filepath.Join(start.Dir, fmt.Sprintf("%s-%d.log", part, start.Bot))); err != nil {
 		return nil, ready, err
