@@ -205,30 +205,30 @@ func TestStoppedArenaHasLostItsGames(t *testing.T) {
 	}
 }
 
-// Lapses are found by the answers to pings alone.
+// Outages are found by the answers to pings alone.
 func TestReach(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
 	r := &reach{until: start}
 	r.answered(at(50*time.Millisecond), at(60*time.Millisecond))
-	if l := r.lapse(at(100 * time.Millisecond)); l != (lapse{}) || r.heardUntil() != at(50*time.Millisecond) {
+	if l := r.outage(at(100 * time.Millisecond)); l != (outage{}) || r.heardUntil() != at(50*time.Millisecond) {
 		t.Errorf("%+v after a quick answer, heard until %v", l, r.heardUntil().Sub(start))
 	}
-	if l := r.lapse(at(time.Second)); l != (lapse{at(50 * time.Millisecond), at(time.Second)}) {
+	if l := r.outage(at(time.Second)); l != (outage{at(50 * time.Millisecond), at(time.Second)}) {
 		t.Errorf("without an answer: %+v", l)
 	}
 	r.answered(at(1900*time.Millisecond), at(2*time.Second)) // earlier pings got none
-	want := lapse{at(50 * time.Millisecond), at(2 * time.Second)}
-	if l := r.lapse(at(2100 * time.Millisecond)); l != want || r.heardUntil() != at(1900*time.Millisecond) {
+	want := outage{at(50 * time.Millisecond), at(2 * time.Second)}
+	if l := r.outage(at(2100 * time.Millisecond)); l != want || r.heardUntil() != at(1900*time.Millisecond) {
 		t.Errorf("after an answer %+v, want %+v; heard until %v", l, want, r.heardUntil().Sub(start))
 	}
-	// Of the time since somebody was heard the lapses do not count.
-	r.answered(at(3*time.Second), at(3*time.Second+10*time.Millisecond)) // a lapse from 1.9 s
+	// Of the time since somebody was heard the outages do not count.
+	r.answered(at(3*time.Second), at(3*time.Second+10*time.Millisecond)) // an outage from 1.9 s
 	r.answered(at(3200*time.Millisecond), at(3200*time.Millisecond))
 	for heard, want := range map[time.Duration]time.Duration{
 		3100 * time.Millisecond: 100 * time.Millisecond,
-		2500 * time.Millisecond: 190 * time.Millisecond, // behind the lapse
+		2500 * time.Millisecond: 190 * time.Millisecond, // behind the outage
 		20 * time.Millisecond:   220 * time.Millisecond, // and before the first
 	} {
 		if got := r.silence(at(heard)); got != want {
@@ -237,12 +237,12 @@ func TestReach(t *testing.T) {
 	}
 	r.answered(at(2*time.Minute), at(2*time.Minute))
 	r.answered(at(4*time.Minute), at(4*time.Minute))
-	if len(r.lapses) != 1 {
-		t.Errorf("%d lapses are remembered, want the last one", len(r.lapses))
+	if len(r.outages) != 1 {
+		t.Errorf("%d outages are remembered, want the last one", len(r.outages))
 	}
 }
 
-// A process that was stopped while a ping was under way sees two lapses, which are one piece of news.
+// A process that was stopped while a ping was under way sees two outages, which are one piece of news.
 func TestLapseIsNews(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -250,8 +250,8 @@ func TestLapseIsNews(t *testing.T) {
 	r := &reach{until: start}
 	want := func(now time.Duration, want bool) {
 		t.Helper()
-		if l := r.lapse(at(now)); r.news(l) != want {
-			t.Errorf("after %v: a lapse of %v from %v is news: %t", now, l.to.Sub(l.from), l.from.Sub(start), !want)
+		if l := r.outage(at(now)); r.news(l) != want {
+			t.Errorf("after %v: an outage of %v from %v is news: %t", now, l.to.Sub(l.from), l.from.Sub(start), !want)
 		}
 	}
 	want(4900*time.Millisecond, true)
@@ -264,7 +264,7 @@ func TestLapseIsNews(t *testing.T) {
 }
 
 // A referee that a busy machine kept from looking for a while charges nobody for all the
-// lapses since, not only for the last one.
+// outages since, not only for the last one.
 func TestEveryLapseIsUncharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -283,19 +283,19 @@ func TestEveryLapseIsUncharged(t *testing.T) {
 			r.a.reach.answered(time.Now(), time.Now())
 		}
 		for range 2 { // the second time changes nothing
-			r.checkLapse()
+			r.checkOutage()
 		}
 		if left := live.Snapshot(time.Now()).Clocks.Seats[0].LeftMS; left != 60_000-4*200 {
 			t.Errorf("%d ms are left, want %d", left, 60_000-4*200)
 		}
 		time.Sleep(400 * time.Millisecond) // one is under way
-		if r.checkLapse(); r.uncharged != time.Now() {
+		if r.checkOutage(); r.uncharged != time.Now() {
 			t.Errorf("uncharged up to %v ago", time.Since(r.uncharged))
 		}
 	})
 }
 
-// Shortly after a lapse a silence is forgiven, until it has lasted very long.
+// Shortly after an outage a silence is forgiven, until it has lasted very long.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -315,7 +315,7 @@ func TestGone(t *testing.T) {
 	check(false)
 	quick(time.Second, 1200*time.Millisecond)
 	check(true)
-	quick(1500*time.Millisecond, 2500*time.Millisecond) // a lapse of 0.3 s
+	quick(1500*time.Millisecond, 2500*time.Millisecond) // an outage of 0.3 s
 	check(false)
 	quick(2700*time.Millisecond, 2700*time.Millisecond)
 	check(true)

@@ -35,11 +35,11 @@
 // A seat that its instance gave back or lost stays on the clock while it is
 // vacant, so that the opponent does not wait for free. A handover takes about
 // LostAfter, or no time when the seat is given back. Only after a change of referee,
-// a restart of the platform or a lapse is the clock stopped until a heartbeat of the
+// a restart of the platform or an outage is the clock stopped until a heartbeat of the
 // seat to act arrives (at most ResumeWithin); that time is not charged.
 //
-// A lapse is a time in which players may not have reached this process, since it was
-// stopped or the NATS server hung. Lapses are charged to nobody. Flags fall and seats
+// An outage is a time in which players may not have reached this process, since it was
+// stopped or the NATS server hung. Outages are charged to nobody. Flags fall and seats
 // are lost only when everything has arrived that the server had for us before.
 //
 // In a correspondence game a person keeps the seat while away. It goes to the next

@@ -166,7 +166,7 @@ func TestSeatIsLostOnABusyMachine(t *testing.T) {
 	busy.Go(func() {
 		for ctx.Err() == nil {
 			now := time.Now()
-			a.reach.missed(now.Add(-minLapse), now)
+			a.reach.missed(now.Add(-minOutage), now)
 			sleep(ctx, quick().LostAfter/2)
 		}
 	})
@@ -278,7 +278,7 @@ func TestLapseIsSaidOnce(t *testing.T) {
 	bob.until(other, "the start", plies(0))
 	gametest.Eventually(t, "both games to be known", func() bool { return a.gamesHere() == 2 })
 	said := func() int { return lines.count(map[string]any{"level": "warn", "games": 2}) }
-	gametest.Eventually(t, "the line", func() bool { // a short lapse of a busy machine may hide one
+	gametest.Eventually(t, "the line", func() bool { // a short outage of a busy machine may hide one
 		now := time.Now()
 		a.reach.missed(now.Add(-2*a.cfg.LostAfter), now)
 		for _, id := range []protocol.GameID{g, other} {

@@ -50,8 +50,8 @@ type referee struct {
 	lingerTo   time.Time     // after the end: until when late requests are answered
 	offline    bool          // without a connection to NATS
 
-	uncharged time.Time // lapses have been taken off the clocks up to here
-	halted    time.Time // when the last lapse began that stopped the clocks
+	uncharged time.Time // outages have been taken off the clocks up to here
+	halted    time.Time // when the last outage began that stopped the clocks
 }
 
 // errStopped ends a referee whose arena stops.
@@ -104,45 +104,45 @@ func (r *referee) run() {
 		select {
 		case <-r.ctx.Done():
 		case q := <-r.inbox:
-			r.checkLapse()
+			r.checkOutage()
 			r.serve(q)
 		case q := <-r.lanes[game.First]:
-			r.checkLapse()
+			r.checkOutage()
 			r.serve(q)
 		case q := <-r.lanes[game.Second]:
-			r.checkLapse()
+			r.checkOutage()
 			r.serve(q)
 		case <-alarm.C:
-			r.checkLapse()
+			r.checkOutage()
 			if q, ok := r.waiting(); ok {
 				r.serve(q) // a move that is waiting may have arrived in time
 			} else {
 				r.expire()
 			}
 		case <-r.look:
-			r.checkLapse()
+			r.checkOutage()
 			r.tick()
 		}
 	}
 }
 
-// checkLapse charges nobody for a time in which players may not have reached us. After
+// checkOutage charges nobody for a time in which players may not have reached us. After
 // one that was long enough to cost a seat, the clock stands until the seat to act is
 // heard, as after a change of referee, and the seats' heartbeats are expected anew.
-func (r *referee) checkLapse() {
+func (r *referee) checkOutage() {
 	now := time.Now()
-	l := r.a.reach.lapse(now)
-	long := l.to.Sub(l.from) >= r.a.cfg.LostAfter
+	o := r.a.reach.outage(now)
+	long := o.to.Sub(o.from) >= r.a.cfg.LostAfter
 	for seat := range r.seatSince { // heartbeats may be lost, or still be on their way
-		if long && r.seatSince[seat].Before(l.to) {
-			r.seatSince[seat] = l.to
+		if long && r.seatSince[seat].Before(o.to) {
+			r.seatSince[seat] = o.to
 		}
 	}
-	if !r.uncharged.Before(l.to) || r.game.Over() {
+	if !r.uncharged.Before(o.to) || r.game.Over() {
 		return
 	}
 	// A busy process may have had several since it was here last.
-	for _, one := range r.a.reach.since(r.uncharged, now) {
+	for _, one := range r.a.reach.outagesSince(r.uncharged, now) {
 		from := one.from
 		if from.Before(r.uncharged) {
 			from = r.uncharged
@@ -150,13 +150,13 @@ func (r *referee) checkLapse() {
 		r.game.Uncharge(from, one.to)
 		r.uncharged = one.to
 	}
-	if !long || !r.halted.Before(l.from) {
+	if !long || !r.halted.Before(o.from) {
 		return
 	}
-	r.halted = l.from
+	r.halted = o.from
 	r.quiet.Store(nil)
-	if r.a.reach.news(l) {
-		r.a.log.Warn().Dur("ms", l.to.Sub(l.from)).Int("games", r.a.gamesHere()).Msg("players could not reach this process: clocks resume when the seats to act send heartbeats")
+	if r.a.reach.news(o) {
+		r.a.log.Warn().Dur("ms", o.to.Sub(o.from)).Int("games", r.a.gamesHere()).Msg("players could not reach this process: clocks resume when the seats to act send heartbeats")
 	}
 	r.game.Suspend(now, now)
 	r.repeatStates()

@@ -29,7 +29,7 @@ type seatHolder struct {
 func (a *Arena) watchSeats(ctx context.Context) {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
-	var last lapse
+	var last outage
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,7 +37,7 @@ func (a *Arena) watchSeats(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := time.Now()
-		l := a.reach.lapse(now)
+		l := a.reach.outage(now)
 		disturbed := !a.nc.IsConnected() || l != last
 		last = l
 		for _, r := range a.restless(now, disturbed) {

@@ -448,19 +448,19 @@ func TestSlowIsNotFull(t *testing.T) {
 	if a.store.off(errors.New("anything else"), time.Now()) {
 		t.Error("any error counts as a full disk")
 	}
-	lapses := &reach{}
-	a.store.lapsed = lapses.lapsed
+	outages := &reach{}
+	a.store.longOutageSince = outages.longOutageSince
 	for _, test := range []struct {
 		ended, asked time.Duration // before now
 		off          bool
 	}{{time.Second, 2 * time.Second, false}, {2 * time.Second, time.Second, true}} {
-		lapses.missed(time.Now().Add(-time.Hour), time.Now().Add(-test.ended))
-		lapses.until = time.Now().Add(time.Hour) // none is under way
+		outages.missed(time.Now().Add(-time.Hour), time.Now().Add(-test.ended))
+		outages.until = time.Now().Add(time.Hour) // none is under way
 		if off := a.store.off(silent, time.Now().Add(-test.asked)); off != test.off {
-			t.Errorf("asked %v ago, with a lapse that ended %v ago: %v, want %v", test.asked, test.ended, off, test.off)
+			t.Errorf("asked %v ago, with an outage that ended %v ago: %v, want %v", test.asked, test.ended, off, test.off)
 		}
 	}
-	a.store.lapsed = nil
+	a.store.longOutageSince = nil
 	gate.shut.Lock()
 	if a.store.off(silent, time.Now()) {
 		t.Error("a slow server counts as full")

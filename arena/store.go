@@ -30,7 +30,7 @@ type store struct {
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
 
-	lapsed func(since, now time.Time) bool // see reach.lapsed; nil before the arena runs
+	longOutageSince func(since, now time.Time) bool // see reach.longOutageSince; nil before the arena runs
 }
 
 // storeWait bounds every single request to JetStream.

@@ -440,7 +440,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// A lapse is taken off the running clock, the limit for the first move and the time
+// An outage is taken off the running clock, the limit for the first move and the time
 // that a seat has been vacant, as far as it comes after their start.
 func TestLapsesAreNotCharged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
