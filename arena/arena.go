@@ -46,10 +46,14 @@ type Arena struct {
 	wg   sync.WaitGroup
 
 	reserved reservations
-	pools    starved[protocol.Pool]     // whose queues did not answer
-	silent   starved[protocol.PlayerID] // who did not answer offers by name
+	// Where offers ran out without an answer, or were answered wrongly: pools by their
+	// queues, and players by name. Anybody in a pool can subscribe to its queue many times
+	// and never answer. Then offers go to the pool's members by name for a while, and not
+	// to those who were silent.
+	silentPools   recent[protocol.Pool]
+	silentPlayers recent[protocol.PlayerID]
 	// What was logged lately about answers to offers.
-	complaints starved[complaint]
+	complaints recent[complaint]
 	reach      *reach
 	space      spaceLevels
 	unkept     atomic.Int64 // games that go on without their logs

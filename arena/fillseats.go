@@ -105,12 +105,12 @@ func (a *Arena) addressee(w protocol.SeatWanted, t protocol.Terms, o protocol.Op
 		return protocol.OwnPool(w.Player), w.Player, nil
 	}
 	m := a.presence.membersOf(w.Pool, t, o, now)
-	silent := func(p protocol.PlayerID) bool { return a.silent.has(p, now) }
+	silent := func(p protocol.PlayerID) bool { return a.silentPlayers.has(p, now) }
 	if quick := slices.DeleteFunc(slices.Clone(m.takers), silent); len(quick) > 0 {
 		m.takers = quick // else all were slow to answer, and one of them may answer now
 	}
 	switch {
-	case !m.declines && (len(m.takers) == 0 || !a.pools.has(w.Pool, now)):
+	case !m.declines && (len(m.takers) == 0 || !a.silentPools.has(w.Pool, now)):
 		return w.Pool, "", nil
 	case len(m.takers) == 0:
 		return "", "", &unfilled{}
@@ -174,7 +174,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 		}
 	}
 	if w.Player == "" {
-		a.pools.add(w.Pool, time.Now()) // answers without a taker starve it as well
+		a.silentPools.add(w.Pool, time.Now()) // nobody took it, although there were answers
 	}
 	return protocol.Holder{}, verdict
 }
@@ -184,9 +184,9 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 func (a *Arena) unanswered(pool protocol.Pool, player protocol.PlayerID) {
 	now := time.Now()
 	if player != "" {
-		a.silent.add(player, now)
+		a.silentPlayers.add(player, now)
 	} else {
-		a.pools.add(pool, now)
+		a.silentPools.add(pool, now)
 	}
 }
 

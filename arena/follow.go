@@ -166,7 +166,7 @@ func readAll(ctx context.Context, js jetstream.JetStream, s jetstream.Stream, fr
 
 // warnEvery is how often a warning is logged about what is tried again and again, as a
 // complaint is: a disk may be full for days.
-const warnEvery = starvedFor
+const warnEvery = recentFor
 
 // insist calls store every second until it succeeds or ctx ends. Failed logs why it did not.
 func insist(ctx context.Context, store func() error, failed func(level zerolog.Level, err error)) {

@@ -37,9 +37,9 @@ func (a *Arena) watchSeats(ctx context.Context) {
 		case <-tick.C:
 		}
 		now := time.Now()
-		l := a.reach.outage(now)
-		disturbed := !a.nc.IsConnected() || l != last
-		last = l
+		o := a.reach.outage(now)
+		disturbed := !a.nc.IsConnected() || o != last
+		last = o
 		for _, r := range a.restless(now, disturbed) {
 			select {
 			case r.look <- struct{}{}:
