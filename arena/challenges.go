@@ -53,7 +53,7 @@ func (a *Arena) challenge(from protocol.From, m protocol.ChallengeRequest) proto
 	if m.Pool.Ladder() {
 		return refuse(protocol.Malformed, "pool: the ladder's pools are reserved for the platform")
 	}
-	start, e := livegame.Acceptable(m.Terms)
+	start, e := livegame.SetupRequested(m.Terms)
 	if e != nil {
 		return protocol.ChallengeAnswer{Answer: protocol.Answer{Error: e}}
 	}

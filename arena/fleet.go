@@ -126,7 +126,7 @@ func (q operatorAbort) serve(r *referee) { q.answer <- r.abort(q.why) }
 // abort ends the game without a result.
 func (r *referee) abort(why string) protocol.Answer {
 	switch {
-	case r.game.Held():
+	case r.game.EndWithheld():
 		return refusal(protocol.Unavailable, "the end can't be stored now; the game is halted for its players until then")
 	case r.game.Over():
 		return aborted(r.game.Snapshot(time.Now()).Outcome)
@@ -141,7 +141,7 @@ func (r *referee) abort(why string) protocol.Answer {
 	if r.ctx.Err() != nil { // another arena has the game
 		return protocol.Answer{Code: protocol.Unanswered}
 	}
-	if r.game.Held() {
+	if r.game.EndWithheld() {
 		return r.abort(why)
 	}
 	return protocol.Answer{}

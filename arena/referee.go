@@ -224,7 +224,7 @@ func (r *referee) applyFor(event *protocol.Event, ans protocol.ActAnswer, answer
 		r.quiet.Store(nil)
 		r.unlogged = append(r.unlogged, *event)
 		ans = r.game.CommitUnlogged(time.Now())
-		if r.game.Held() {
+		if r.game.EndWithheld() {
 			r.log.Error().Int("ply", r.game.Ply()).Msg("no space: the game has ended, and nobody is told until that is stored")
 			r.sendStates()
 			return ans

@@ -19,7 +19,7 @@ func (g *Game) seated(p protocol.PlayerID, instance protocol.InstanceID, epoch u
 	if !held {
 		return 0, g.refuse(now, protocol.Denied, "this player has no seat in this game")
 	}
-	if g.held {
+	if g.endWithheld {
 		return seat, g.unanswered()
 	}
 	if before, ok := g.recent[seat].find(req.id); ok {
@@ -264,11 +264,11 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, asked request, 
 		return nil, *g.refuse(now, protocol.NotOffered, "a takeback is already asked for")
 	case req.Step == protocol.StepOffer && g.plies(seat) == 0:
 		return nil, *g.refuse(now, protocol.Illegal, "there is no move to take back")
-	case req.Step == protocol.StepOffer && g.backPly.done(seat, len(g.snap.Moves)):
+	case req.Step == protocol.StepOffer && g.takebackPly.done(seat, len(g.snap.Moves)):
 		return nil, *g.refuse(now, protocol.RateLimited, "only one takeback request per move")
 	case req.Step == protocol.StepOffer:
 		g.snap.TakebackBy = &seat
-		g.backPly.note(seat, len(g.snap.Moves))
+		g.takebackPly.note(seat, len(g.snap.Moves))
 	case req.Step == protocol.StepDecline:
 		g.snap.TakebackBy = nil
 	default:
@@ -281,7 +281,7 @@ func (g *Game) takeback(seat game.Seat, req protocol.ActRequest, asked request, 
 		}
 		g.snap.Moves, g.movers = g.snap.Moves[:len(g.snap.Moves)-n], g.movers[:len(g.movers)-n]
 		g.snap.DrawBy, g.snap.TakebackBy, g.receipt = nil, nil, nil
-		g.drawPly, g.backPly = oncePerMove{}, oncePerMove{}
+		g.drawPly, g.takebackPly = oncePerMove{}, oncePerMove{}
 		g.accept(seat, asked)
 		return g.event(protocol.EventTakeback, &seat, req.ID, now, g.start), protocol.ActAnswer{}
 	}

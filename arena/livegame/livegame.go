@@ -24,23 +24,23 @@ type Game struct {
 	clock  *gameClock
 	lag    [2]lag
 
-	seq       uint64 // of the last committed event in the log
-	unkept    uint64 // events since then that could not be stored
-	index     uint64 // and its number in the game
-	turnSince time.Time
-	held      bool                // the game has ended, but the end is not stored: nobody is told
-	resumeBy  time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
-	vacant    [2]time.Time        // since when a seat has no instance; zero if it has one
-	left      [2]time.Time        // when it lost its instance, whatever kept its player from taking it back since
-	refills   [2]*rate.Limiter    // how often a seat may be taken, see Fillable
-	drawPly   oncePerMove         // of draw offers
-	backPly   oncePerMove         // of takeback requests
-	receipt   *protocol.Receipt   // of the last move
-	recent    [2]requests         // by seat
-	chats     [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
-	pending   func(now time.Time) // what Commit does
-	entry     *protocol.Event     // the uncommitted event
-	caused    protocol.ActAnswer  // the answer that goes with the uncommitted event
+	seq         uint64 // of the last committed event in the log
+	unkept      uint64 // events since then that could not be stored
+	index       uint64 // and its number in the game
+	turnSince   time.Time
+	endWithheld bool                // the game has ended, but the end is not stored: nobody is told
+	resumeBy    time.Time           // latest time at which a stopped clock resumes; zero if it is not stopped
+	vacant      [2]time.Time        // since when a seat has no instance; zero if it has one
+	left        [2]time.Time        // when it lost its instance, whatever kept its player from taking it back since
+	refills     [2]*rate.Limiter    // how often a seat may be taken, see Fillable
+	drawPly     oncePerMove         // of draw offers
+	takebackPly oncePerMove         // of takeback requests
+	receipt     *protocol.Receipt   // of the last move
+	recent      [2]requests         // by seat
+	chats       [2]*rate.Limiter    // by seat: how often it may say something; nil before the first time
+	pending     func(now time.Time) // what Commit does
+	entry       *protocol.Event     // the uncommitted event
+	caused      protocol.ActAnswer  // the answer that goes with the uncommitted event
 }
 
 // Opening has the data of a new game.
@@ -74,9 +74,10 @@ func Setup(t protocol.Terms) (game.Position, *protocol.Error) {
 	return pos, nil
 }
 
-// Acceptable is Setup for the terms that a player asks for: whoever moves first has time
-// for it, and a rated game is one of equals, on a clock.
-func Acceptable(t protocol.Terms) (game.Position, *protocol.Error) {
+// SetupRequested is Setup for terms that a player asks for. It also refuses a clock without
+// time for the first move, and rated games without a clock, from unusual start positions, or
+// under rules with a handicap or early draws.
+func SetupRequested(t protocol.Terms) (game.Position, *protocol.Error) {
 	pos, refused := Setup(t)
 	switch err := t.Clock.Check(); {
 	case refused != nil:
@@ -163,7 +164,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 	}
 	g.turnSince, g.resumeBy = now, now.Add(policy.ResumeWithin)
 	g.drawPly.restore(last.DrawOffered, len(last.Moves))
-	g.backPly.restore(last.TakebackAsked, len(last.Moves))
+	g.takebackPly.restore(last.TakebackAsked, len(last.Moves))
 	for _, r := range last.Earlier {
 		g.recent[r.Seat].keep(request{id: r.ID, ply: r.Ply})
 	}
@@ -197,7 +198,7 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 	e := &protocol.Event{
 		V: protocol.Version, Kind: kind, Index: g.index + 1, Term: g.term, Time: now.UTC(),
 		Seat: by, Request: request, Earlier: g.earlier(request),
-		DrawOffered: g.drawPly.seats(len(g.snap.Moves)), TakebackAsked: g.backPly.seats(len(g.snap.Moves)),
+		DrawOffered: g.drawPly.seats(len(g.snap.Moves)), TakebackAsked: g.takebackPly.seats(len(g.snap.Moves)),
 		Snapshot: g.Snapshot(now), TurnMS: g.clock.Spent(now).Milliseconds(),
 	}
 	g.pending, g.entry = commit, e
@@ -217,7 +218,7 @@ func (g *Game) event(kind protocol.EventKind, by *game.Seat, request string, now
 // that it has now, and starts the next clock now. It returns the answer to the request
 // that caused the event.
 func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
-	g.seq, g.unkept, g.held = seq, 0, false
+	g.seq, g.unkept, g.endWithheld = seq, 0, false
 	g.index = g.entry.Index
 	return g.commit(now)
 }
@@ -228,9 +229,9 @@ func (g *Game) Commit(seq uint64, now time.Time) protocol.ActAnswer {
 // answer, and the players see the game halted before it.
 func (g *Game) CommitUnlogged(now time.Time) protocol.ActAnswer {
 	g.unkept++
-	g.held = g.Over()
+	g.endWithheld = g.Over()
 	ans := g.commit(now)
-	if g.held {
+	if g.endWithheld {
 		ans.Code = protocol.Unanswered
 	}
 	return ans
@@ -300,7 +301,7 @@ func (g *Game) Keeps(seat game.Seat) bool { return g.limits.keeps[seat] }
 // State returns the state message for the holder of a seat.
 func (g *Game) State(seat game.Seat, now time.Time) protocol.State {
 	st := protocol.State{Seq: g.seq, Unkept: g.unkept, You: seat, Snapshot: g.Snapshot(now), Receipt: g.receipt}
-	if g.held {
+	if g.endWithheld {
 		g.hideEnd(&st)
 	}
 	return st
@@ -316,9 +317,8 @@ func (g *Game) hideEnd(st *protocol.State) {
 	}
 }
 
-// Held reports whether the game has ended, but the end is held back until it is
-// stored.
-func (g *Game) Held() bool { return g.held }
+// EndWithheld reports whether the game has ended, but nobody is told until that is stored.
+func (g *Game) EndWithheld() bool { return g.endWithheld }
 
 // Suspended reports whether the clock is stopped until the seat to act is heard.
 func (g *Game) Suspended() bool { return !g.resumeBy.IsZero() }

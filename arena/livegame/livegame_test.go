@@ -740,7 +740,7 @@ func TestAcceptable(t *testing.T) {
 		{"amazons", "amazons/6x6", "1q2q1/q4q/6/6/Q4Q/1Q2Q1 b", "60+1", false, ""},
 		{"amazons", "amazons/6x6", "not a board", "60+1", false, protocol.UnknownGame},
 	} {
-		_, e := Acceptable(protocol.Terms{Game: c.game, Rules: c.rules, Position: c.position, Clock: spec(t, c.clock), Rated: c.rated})
+		_, e := SetupRequested(protocol.Terms{Game: c.game, Rules: c.rules, Position: c.position, Clock: spec(t, c.clock), Rated: c.rated})
 		var got protocol.Code
 		if e != nil {
 			got = e.Code
@@ -767,8 +767,8 @@ func TestEndIsHeldBack(t *testing.T) {
 				t.Fatalf("refused: %+v", ans)
 			}
 			ans = tb.CommitUnlogged(time.Now())
-			if tb.Held() != tb.Over() || tb.Held() != (ans.Code == protocol.Unanswered) {
-				t.Fatalf("ply %d: over %v, held back %v, answered %q", tb.Ply(), tb.Over(), tb.Held(), ans.Code)
+			if tb.EndWithheld() != tb.Over() || tb.EndWithheld() != (ans.Code == protocol.Unanswered) {
+				t.Fatalf("ply %d: over %v, held back %v, answered %q", tb.Ply(), tb.Over(), tb.EndWithheld(), ans.Code)
 			}
 		}
 		held := tb.State(game.First, time.Now())

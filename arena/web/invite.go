@@ -114,7 +114,7 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 	if r.Terms == nil {
 		return refused(protocol.Malformed, "terms: missing")
 	}
-	if _, e := livegame.Acceptable(*r.Terms); e != nil {
+	if _, e := livegame.SetupRequested(*r.Terms); e != nil {
 		return refused(e.Code, e.Text)
 	}
 	// A repetition through another gateway makes the same link.
