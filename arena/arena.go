@@ -98,7 +98,7 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)
-	a.leases.elsewhere = a.goElsewhere
+	a.leases.failOver = a.failOver
 	a.owners = newOwners(a.store.owners, a.leases, a.log)
 	a.index = newGameIndex(subjects, cfg.Linger+time.Second, a.log, a.metrics.corrupt.Inc)
 	a.index.subscribe(a.waiting.noteLog)
@@ -117,14 +117,14 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 	return a, nil
 }
 
-// goElsewhere goes to another server of the cluster through which our lease can be renewed,
+// failOver moves to another server of the cluster through which our lease can be renewed,
 // if there is one. It could not be since the given time.
-func (a *Arena) goElsewhere(ctx context.Context, since time.Time) {
-	if !protocol.HasAlternative(a.nc) {
+func (a *Arena) failOver(ctx context.Context, since time.Time) {
+	if !protocol.CanFailOver(a.nc) {
 		return
 	}
 	from := a.nc.ConnectedUrlRedacted()
-	if !protocol.MoveWhere(ctx, a.nc, a.storesOver) {
+	if !protocol.FailOver(ctx, a.nc, a.reachesStore) {
 		return
 	}
 	// Players went there before us, or come later.
@@ -132,8 +132,8 @@ func (a *Arena) goElsewhere(ctx context.Context, since time.Time) {
 	a.log.Warn().Str("url", from).Msg("the streams can't be reached from this server; going to another one of the cluster")
 }
 
-// storesOver reports whether our lease can be renewed through another connection.
-func (a *Arena) storesOver(ctx context.Context, nc *nats.Conn) bool {
+// reachesStore reports whether our lease can be renewed through another connection.
+func (a *Arena) reachesStore(ctx context.Context, nc *nats.Conn) bool {
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(storeWait/4))
 	if err != nil {
 		return false

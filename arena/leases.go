@@ -27,9 +27,9 @@ type leases struct {
 	// online reports whether there is a connection. Without one nothing is asked, as
 	// [protocol.Client] does.
 	online func() bool
-	// elsewhere goes to another server of the cluster through which renewed succeeds, if
+	// failOver goes to another server of the cluster through which renewed succeeds, if
 	// there is one. The bucket has taken nothing since the time that it gets.
-	elsewhere func(ctx context.Context, since time.Time)
+	failOver func(ctx context.Context, since time.Time)
 
 	mu     sync.Mutex
 	stored time.Time // when the bucket last took a lease of ours
@@ -264,7 +264,7 @@ func (l *leases) leaveMinority(ctx context.Context) {
 		here := l.renewOwn(within, l.kv)
 		cancel()
 		if !here {
-			l.elsewhere(ctx, since)
+			l.failOver(ctx, since)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer
 	case protocol.Denied:
 		return protocol.AliveAnswer{Answer: refusal(protocol.Denied, otherProcess)}
 	}
-	if _, ok := a.leases.alive(); !ok && protocol.HasAlternative(a.nc) {
+	if _, ok := a.leases.alive(); !ok && protocol.CanFailOver(a.nc) {
 		return protocol.AliveAnswer{Answer: refusal(protocol.Unavailable, "nothing can be stored now")} // perhaps another arena can
 	}
 	return protocol.AliveAnswer{Held: a.index.heldBy(from.Player, m.Instance)}

@@ -193,7 +193,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.launch(p)
 	}
 	wg.Go(func() { b.watchdog(alive) })
-	wg.Go(func() { b.leaveMinority(alive) })
+	wg.Go(func() { b.watchCluster(alive) })
 	wg.Go(func() { b.watchDisk(alive) })
 	if !b.deps.Guest {
 		wg.Go(func() { b.serveFleet(alive) })

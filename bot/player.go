@@ -458,7 +458,7 @@ func (p *player) alive(ctx context.Context, c *protocol.Client) (protocol.AliveA
 func (p *player) answeredOver(ctx context.Context, nc *nats.Conn) bool {
 	ctx, cancel := context.WithTimeout(ctx, defaultHeartbeat)
 	defer cancel()
-	_, err := p.alive(ctx, p.client.Over(nc))
+	_, err := p.alive(ctx, p.client.WithConn(nc))
 	refusal, refused := errors.AsType[*protocol.Error](err)
 	return err == nil || refused && refusal.Code != protocol.Unavailable
 }

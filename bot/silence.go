@@ -71,11 +71,11 @@ func (b *Bot) watchdog(ctx context.Context) {
 	}
 }
 
-// leaveMinority goes to another server of a cluster whenever the platform answers there
-// and not here: this server is cut off, or hangs.
-func (b *Bot) leaveMinority(ctx context.Context) {
+// watchCluster fails over to another server of the cluster whenever the platform answers
+// there and not here: this server is cut off, or hangs.
+func (b *Bot) watchCluster(ctx context.Context) {
 	for sleep(ctx, checkCluster) {
-		if b.Silence() < cutOffLimit || !protocol.HasAlternative(b.nc) {
+		if b.Silence() < cutOffLimit || !protocol.CanFailOver(b.nc) {
 			continue
 		}
 		players := slices.DeleteFunc(slices.Clone(b.roster()), func(p *player) bool { return !p.known() })
@@ -83,7 +83,7 @@ func (b *Bot) leaveMinority(ctx context.Context) {
 			continue
 		}
 		from := b.nc.ConnectedUrlRedacted()
-		if protocol.MoveWhere(ctx, b.nc, func(ctx context.Context, nc *nats.Conn) bool {
+		if protocol.FailOver(ctx, b.nc, func(ctx context.Context, nc *nats.Conn) bool {
 			return players[0].answeredOver(ctx, nc) && b.Silence() >= cutOffLimit
 		}) {
 			b.log.Warn().Str("url", from).Msg("the platform can't be reached from this server; going to another one of the cluster")

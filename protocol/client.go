@@ -42,7 +42,7 @@ const (
 	longestTry = 4 * time.Second        // the limit of that doubling
 	// The limit in a cluster, where a part of it loses what was sent to it: the answer may
 	// be at hand as soon as either side has gone to another server.
-	longestElsewhere = time.Second
+	longestInCluster = time.Second
 	pause            = 250 * time.Millisecond // between a failed try and the next
 	maxDoubts        = 4                      // refusals for the limits after a try that was lost
 )
@@ -105,8 +105,8 @@ func (c *Client) For(player PlayerID, log zerolog.Logger) (*Client, error) {
 	return other, err
 }
 
-// Over returns a client for the same player and instance on another connection.
-func (c *Client) Over(nc *nats.Conn) *Client {
+// WithConn returns a client for the same player and instance on another connection.
+func (c *Client) WithConn(nc *nats.Conn) *Client {
 	return &Client{
 		nc: nc, subjects: c.subjects, player: c.player, instance: c.instance, secret: c.secret, header: c.header,
 		log: c.log, warned: make(map[string]time.Time), tries: make(map[GameID]map[*try]bool),
@@ -148,8 +148,8 @@ func askIn[Ans any](ctx context.Context, c *Client, g GameID, subject, id string
 	var why error // why the last complete try failed
 	doubts := 0   // how many refusals are not believed
 	longest := longestTry
-	if HasAlternative(c.nc) {
-		longest = longestElsewhere
+	if CanFailOver(c.nc) {
+		longest = longestInCluster
 	}
 	first := cmp.Or(c.firstWait, firstTry)
 	for wait := first; ; {

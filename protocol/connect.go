@@ -189,17 +189,17 @@ func Await(ctx context.Context, nc *nats.Conn) error {
 	return nil
 }
 
-// HasAlternative reports whether the connection is to a server of a cluster, and was told
-// of another one: that may reach what this one is cut off from.
-func HasAlternative(nc *nats.Conn) bool {
+// CanFailOver reports whether a connection is to a server of a cluster, and knows another
+// one, which may reach what this one is cut off from.
+func CanFailOver(nc *nats.Conn) bool {
 	return nc.ConnectedClusterName() != "" && len(explicit(nc)) > 1
 }
 
-// MoveWhere moves a connection to another server of its cluster through which works
-// succeeds, and reports whether there was one. It tries each by a connection of its own: a
-// server that accepts connections may be cut off from the others, and the present one may
-// be as good as any as long as nothing works anywhere.
-func MoveWhere(ctx context.Context, nc *nats.Conn, works func(context.Context, *nats.Conn) bool) bool {
+// FailOver moves a connection to another server of its cluster through which works
+// succeeds, and reports whether there was one. It tries each server over a probe connection
+// first: one that accepts connections may be cut off from the others, and while nothing works
+// anywhere there is no reason to move.
+func FailOver(ctx context.Context, nc *nats.Conn, works func(context.Context, *nats.Conn) bool) bool {
 	here := nc.ConnectedUrl()
 	pool := explicit(nc)
 	if !slices.Contains(pool, here) {

@@ -15,7 +15,7 @@ import (
 )
 
 // A connection moves to the server of its cluster where something works, and only there.
-func TestMoveWhere(t *testing.T) {
+func TestFailOver(t *testing.T) {
 	const servers = 3
 	var list string
 	var ports [servers]int
@@ -46,20 +46,20 @@ func TestMoveWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if !protocol.HasAlternative(nc) {
+	if !protocol.CanFailOver(nc) {
 		t.Fatal("the connection knows of no other server")
 	}
 	for range 2 * servers {
 		here := nc.ConnectedServerName()
 		tried := map[string]bool{}
-		if protocol.MoveWhere(t.Context(), nc, func(_ context.Context, probe *nats.Conn) bool {
+		if protocol.FailOver(t.Context(), nc, func(_ context.Context, probe *nats.Conn) bool {
 			tried[probe.ConnectedServerName()] = true
 			return false
 		}) || nc.ConnectedServerName() != here || len(tried) != servers-1 || tried[here] {
 			t.Fatalf("from %s to %s after trying %v, where nothing works", here, nc.ConnectedServerName(), tried)
 		}
 		var there string
-		if !protocol.MoveWhere(t.Context(), nc, func(_ context.Context, probe *nats.Conn) bool {
+		if !protocol.FailOver(t.Context(), nc, func(_ context.Context, probe *nats.Conn) bool {
 			there = probe.ConnectedServerName()
 			return true
 		}) {
