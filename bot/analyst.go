@@ -248,12 +248,12 @@ func analysedPosition(gameName string, t *protocol.AnalysisTask) (game.Position,
 // search searches until the budget is used up or ctx ends, and sends what it finds.
 func (a *analyst) search(ctx context.Context, g engine.Game, w *analysis, consider []game.Move) (search.Result, error) {
 	t := w.task
-	r := engine.Request{Game: g, Position: w.pos, Analysis: engine.Review, Limits: search.Limits{
+	r := engine.Request{Game: g, Position: w.pos, Purpose: engine.ForReview, Limits: search.Limits{
 		Nodes: uint64(t.AnalysisRequest.Nodes), MultiPV: max(t.AnalysisRequest.Lines, 1), Moves: consider, Threads: 1, NoBook: true,
 		Hard: time.Duration(t.TimeMS) * time.Millisecond, // also ends the search of what is decided
 	}, Watch: w.lines.Watch}
 	if t.Purpose == protocol.ForHint {
-		r.Analysis = engine.Hint
+		r.Purpose = engine.ForHint
 	}
 	s, err := a.bot.deps.Pool.Start(r)
 	if err != nil {

@@ -19,14 +19,15 @@ import (
 // ErrClosed is returned by Pool.Start after Pool.Close.
 var ErrClosed = errors.New("the search pool is closed")
 
-// Pool schedules the searches of many games on the cores. Searches for a move
-// come first and begin at once: pondering is paused for them. If there are more
-// of them than cores, the earliest deadline goes first, but none waits longer
-// than half of the time planned for its move, unless crowd searches share each core
-// already or one of few nodes will soon leave its own, and none of few nodes is paused.
-// Analyses get the cores that are left, hints before reviews, and pondering what they
-// leave: a person waits for an analysis, while pondering never ends by itself and would
-// keep the cores.
+// Pool schedules the searches of many games on the cores, in this order:
+//
+//   - Searches for a move begin at once. If there are more of them than cores, the
+//     earliest deadline goes first, but none waits longer than half of the time planned for
+//     its move, unless maxPerCore searches share each core already, or one of few nodes will
+//     soon leave its own. Those of few nodes are never paused.
+//   - Analyses get the cores that are left, hints before reviews.
+//   - Pondering gets what these leave, since a person waits for an analysis, while
+//     pondering never ends by itself and would keep the cores.
 type Pool struct {
 	cores int
 
@@ -83,22 +84,23 @@ type Request struct {
 	// Ponder: search until PonderHit or Stop. Clock and the limits of time are
 	// not used.
 	Ponder bool
-	// Analysis makes it a search outside of any game. It gives its core to a search
-	// for a move at once, and no limit ends it while it waits: the caller stops it.
-	Analysis Analysis
+	// Purpose is ForHint or ForReview for an analysis, a search outside of any game. It
+	// gives its core to a search for a move at once, and no limit ends it while it waits:
+	// the caller stops it.
+	Purpose Purpose
 	// Watch is as the report of Game.Search. It is not called in an opening procedure,
 	// whose choices are made by searches of other positions.
 	Watch func(search.Info)
 }
 
-// Analysis is the kind of a search outside of any game.
-type Analysis uint8
+// Purpose is what a search is for.
+type Purpose uint8
 
-// The kinds of analysis.
+// The purposes of a search.
 const (
-	NoAnalysis Analysis = iota
-	Hint                // somebody waits for this position
-	Review              // one of many positions
+	ForMove   Purpose = iota // a move of a game
+	ForHint                  // an analysis of a position for which somebody waits
+	ForReview                // an analysis of one of many positions
 )
 
 // rank orders searches: a lower one gets a core first.
@@ -157,9 +159,9 @@ func (p *Pool) Start(r Request) (*Search, error) {
 	case r.Ponder:
 		s.rank = rankPonder
 		s.limits.Soft, s.limits.Hard, s.limits.Wait = 0, 0, true
-	case r.Analysis == Hint:
+	case r.Purpose == ForHint:
 		s.rank = rankHint
-	case r.Analysis == Review:
+	case r.Purpose == ForReview:
 		s.rank = rankReview
 	default:
 		s.play(r.Clock)

@@ -225,13 +225,13 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
-// However many searches are late, no more than crowd share a core, and all get a move.
+// However many searches are late, no more than maxPerCore share a core, and all get a move.
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p := &timedGame{need: time.Hour}, NewPool(1)
 		defer p.Close()
 		var all []*Search
-		for range 3 * crowd {
+		for range 3 * maxPerCore {
 			all = append(all, think(t, p, l, Request{Limits: search.Limits{Soft: time.Second, Hard: 4 * time.Second}}))
 		}
 		for i, th := range all {
@@ -239,10 +239,10 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("request %d: no move, error %v", i, err)
 			}
 		}
-		if l.most != crowd {
-			t.Errorf("%d searches at once, want %d", l.most, crowd)
+		if l.most != maxPerCore {
+			t.Errorf("%d searches at once, want %d", l.most, maxPerCore)
 		}
-		if load := p.Load(); load.Started != 3*crowd || load.Late != 3*crowd-1 {
+		if load := p.Load(); load.Started != 3*maxPerCore || load.Late != 3*maxPerCore-1 {
 			t.Errorf("%d of %d searches started late, want all but the first", load.Late, load.Started)
 		}
 	})
@@ -255,7 +255,7 @@ func TestQuickSearchesDoNotCrowd(t *testing.T) {
 		long int
 		need time.Duration // of each
 		most int
-	}{{0, quickTime / 2, 1}, {1, quickTime * 3 / 4, 2}, {crowd + 2, quickTime / 2, crowd}, {0, time.Hour, crowd}} {
+	}{{0, quickTime / 2, 1}, {1, quickTime * 3 / 4, 2}, {maxPerCore + 2, quickTime / 2, maxPerCore}, {0, time.Hour, maxPerCore}} {
 		synctest.Test(t, func(t *testing.T) {
 			l, p := &timedGame{need: c.need}, NewPool(1)
 			defer p.Close()
@@ -266,7 +266,7 @@ func TestQuickSearchesDoNotCrowd(t *testing.T) {
 				}
 			}
 			ask(c.long, search.Limits{Soft: quickTime, Hard: time.Minute})
-			ask(3*crowd, search.Limits{Soft: quickTime, Hard: time.Minute, Nodes: 50})
+			ask(3*maxPerCore, search.Limits{Soft: quickTime, Hard: time.Minute, Nodes: 50})
 			for i, th := range all {
 				if r, err := th.Wait(); err != nil || r.Move == game.NoMove {
 					t.Errorf("request %d: no move, error %v", i, err)
@@ -413,9 +413,9 @@ func TestPoolOfEngines(t *testing.T) {
 func TestAnalysisYieldsToMoves(t *testing.T) {
 	onOneCore(t, func(t *testing.T, p *Pool, l *timedGame, begin time.Time) {
 		ponder := think(t, p, l, Request{Ponder: true})
-		review := think(t, p, l, Request{Analysis: Review})
+		review := think(t, p, l, Request{Purpose: ForReview})
 		time.Sleep(500 * time.Millisecond)
-		hint := think(t, p, l, Request{Analysis: Hint})
+		hint := think(t, p, l, Request{Purpose: ForHint})
 		time.Sleep(500 * time.Millisecond)
 		move := think(t, p, l, Request{Limits: search.Limits{Hard: 5 * time.Second}})
 		for _, c := range []struct {
@@ -445,7 +445,7 @@ func TestAnalysisWithoutACore(t *testing.T) {
 		p := NewPool(1)
 		defer p.Close()
 		think(t, p, l, Request{Limits: search.Limits{Hard: time.Minute}})
-		review := think(t, p, l, Request{Analysis: Review, Limits: search.Limits{Hard: time.Second}})
+		review := think(t, p, l, Request{Purpose: ForReview, Limits: search.Limits{Hard: time.Second}})
 		time.Sleep(10 * time.Second)
 		select {
 		case <-review.Done():

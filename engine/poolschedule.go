@@ -9,10 +9,10 @@ import (
 	"sparring/engine/search"
 )
 
-// crowd is how many threads of searches for moves share a core before further ones
+// maxPerCore is how many threads of searches for moves share a core before further ones
 // have to wait for it: each needs memory for its histories, and more of them at once
 // end no sooner.
-const crowd = search.PerCore
+const maxPerCore = search.ThreadsPerCore
 
 // quickNodes is how many nodes a search may be limited to and keep its core until it ends:
 // that is soon, while one that is paused keeps its memory, of which a thousand games
@@ -181,7 +181,7 @@ func (p *Pool) schedule() {
 		}
 		run(s)
 	}
-	most := -(crowd - 1) * p.cores // of free, when the urgent wait until others end
+	most := -(maxPerCore - 1) * p.cores // of free, when the urgent wait until others end
 	for free > most {
 		// A quick one gains nothing from the share of a core if another will leave the whole
 		// of it in a moment, and so many are not begun that each allocates histories.

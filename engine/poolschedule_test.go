@@ -27,9 +27,9 @@ func TestSchedule(t *testing.T) {
 					case 0:
 						r.Ponder = true
 					case 1:
-						r.Analysis = Hint
+						r.Purpose = ForHint
 					case 2:
-						r.Analysis = Review
+						r.Purpose = ForReview
 					case 3:
 						r.Limits.Nodes = 50
 					}
@@ -95,7 +95,7 @@ func promises(t *testing.T, p *Pool) {
 		switch {
 		case threads < p.cores:
 			t.Fatalf("one waits, with %d threads on %d cores", threads, p.cores)
-		case urgent && threads < crowd*p.cores && !(p.urgent.first().isQuick() && slices.ContainsFunc(p.awake, leavesSoon)):
+		case urgent && threads < maxPerCore*p.cores && !(p.urgent.first().isQuick() && slices.ContainsFunc(p.awake, leavesSoon)):
 			t.Fatalf("one waits that is urgent, with %d threads", threads)
 		}
 		if i := slices.IndexFunc(p.awake, func(o *Search) bool {

@@ -21,9 +21,10 @@ type GameOptions struct {
 //
 // Histories are large (8 MB for each worker in Xiangqi). A kernel keeps those
 // of the games that were searched last, as many bytes as its hash table has but
-// at least 128 MB, and PerCore of them for each core; a game that lost its own starts with empty ones. Games with their
-// own table are exempt: they keep their histories until Close, so that other
-// games have no influence on them. Nothing is kept of a search of less than keepNodes.
+// at least 128 MB, and ThreadsPerCore of them for each core; a game that lost its
+// own starts with empty ones. Games with their own table are exempt: they keep
+// their histories until Close, so that other games have no influence on them.
+// Nothing is kept of a search of less than keepNodes.
 type Game struct {
 	k       *Kernel
 	options GameOptions

@@ -34,9 +34,9 @@ type Kernel struct {
 // is smaller: those of 15 games of Xiangqi.
 const minHistoryBytes = 128 << 20
 
-// PerCore is how many threads of searches may share a core. A kernel keeps history tables
-// for so many: to allocate one takes longer than a search of few nodes.
-const PerCore = 8
+// ThreadsPerCore is how many threads of searches may share a core. A kernel keeps
+// history tables for that many: allocating one takes longer than a search of few nodes.
+const ThreadsPerCore = 8
 
 // New makes a kernel for the game that the parameters describe. Kernels of
 // several games and evaluations may share a table.
@@ -46,7 +46,7 @@ func New(params Params, table *Table) *Kernel {
 	if k.params.On.LMP {
 		k.lmpImproving, k.lmpElsewhere = k.params.lmpCounts()
 	}
-	k.maxHistories = max(max(minHistoryBytes, table.Bytes())/historyBytes(&k.params), PerCore*runtime.GOMAXPROCS(0))
+	k.maxHistories = max(max(minHistoryBytes, table.Bytes())/historyBytes(&k.params), ThreadsPerCore*runtime.GOMAXPROCS(0))
 	name := params.Game
 	if params.Eval != "" {
 		name += "/" + params.Eval
