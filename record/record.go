@@ -64,9 +64,9 @@ func (r *Record) ClockOf(seat game.Seat) clock.Spec {
 	return r.Clock
 }
 
-// SetUp returns how many of the first plies no player of this game chose: those of a game
+// OpeningPlies returns how many of the first plies no player of this game chose: those of a game
 // that it continues, and the opening that a match began with, also by a file of another format.
-func (r *Record) SetUp() int {
+func (r *Record) OpeningPlies() int {
 	n := min(r.Given, len(r.Plies))
 	for (r.Source.By == ByMatch || r.Source.By == ByImport) && n < len(r.Plies) && r.Plies[n].Think != nil && r.Plies[n].Think.Source == FromBook {
 		n++

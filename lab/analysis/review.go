@@ -256,12 +256,12 @@ func report(r *record.Record, moves []string, positions []*review.Position) *Rep
 	for seat, s := range r.Seats {
 		rep.Players[seat], rep.Names[seat] = s.Player, format.Name(s)
 	}
-	setUp := r.SetUp()
+	openingPlies := r.OpeningPlies()
 	for i, text := range moves {
 		before, after := positions[i], positions[i+1]
 		rep.Plies = append(rep.Plies, Move{Ply: i + 1, Seat: before.Turn, Move: text, Chance: after.Chance, Depth: after.Depth,
 			Lost: before.Lost, Class: before.Class, Best: before.Best, Line: before.Line})
-		if m := &rep.Plies[i]; i < setUp {
+		if m := &rep.Plies[i]; i < openingPlies {
 			m.Lost, m.Class = 0, ""
 		} else {
 			m.Judged = before.Chance != nil && after.Chance != nil

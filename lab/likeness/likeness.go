@@ -100,7 +100,7 @@ func seatOf(r *record.Record, player string) (game.Seat, bool) {
 // chosenBy returns a game with the moves that a seat chose itself: not those that a
 // match began with, nor those of the game that this one continues.
 func chosenBy(r *record.Record, seat game.Seat) book.Game {
-	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Given: r.SetUp(), Only: &seat}
+	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Given: r.OpeningPlies(), Only: &seat}
 	for _, p := range r.Plies {
 		g.Moves = append(g.Moves, p.Move)
 	}

@@ -60,11 +60,11 @@ func (g *played) reviewed() {
 		}
 		return *c
 	}
-	setUp := g.rec.SetUp()
+	openingPlies := g.rec.OpeningPlies()
 	g.chances[0] = known(g.review.Start)
 	for i, m := range g.review.Plies {
 		g.chances[i+1] = known(m.Chance)
-		if i >= setUp && !math.IsNaN(g.chances[i]) && !math.IsNaN(g.chances[i+1]) {
+		if i >= openingPlies && !math.IsNaN(g.chances[i]) && !math.IsNaN(g.chances[i+1]) {
 			g.turns[i] = turn{lost: m.Lost, class: m.Class, line: m.Line}
 		}
 	}

@@ -161,9 +161,9 @@ func (s *section) count(g *played, at [2]int) {
 			clocked[ply.Seat] = true
 		}
 	}
-	setUp := g.rec.SetUp()
+	openingPlies := g.rec.OpeningPlies()
 	for i, ply := range g.rec.Plies {
-		if ply.Seat > game.Second || at[ply.Seat] < 0 || i < setUp || isBook(ply) {
+		if ply.Seat > game.Second || at[ply.Seat] < 0 || i < openingPlies || isBook(ply) {
 			continue
 		}
 		p := s.players[at[ply.Seat]]
@@ -226,7 +226,7 @@ func (p pairing) place(r *record.Record, at [2]int) *match.Game {
 		}
 		g.Match.Fault = &match.Fault{Seat: loser, Kind: kind, Text: r.Text}
 	}
-	for _, ply := range r.Plies[r.SetUp():] {
+	for _, ply := range r.Plies[r.OpeningPlies():] {
 		if ply.Seat > game.Second || isBook(ply) {
 			continue
 		}

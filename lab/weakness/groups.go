@@ -84,14 +84,14 @@ func eachMove(g *Game, take func(judged)) error {
 		noProgress = func() []key { return []key{noProgressOf(a.NoProgress(p))} }
 	}
 	f, faulty := g.fault()
-	setUp := g.Record.SetUp()
+	openingPlies := g.Record.OpeningPlies()
 	for i, text := range moves {
 		game.PlayOn(p)
 		m, err := p.Parse(text)
 		if err != nil {
 			return fmt.Errorf("ply %d: %w", i+1, err)
 		}
-		if rated := g.Report.Plies[i]; rated.Judged && i >= setUp {
+		if rated := g.Report.Plies[i]; rated.Judged && i >= openingPlies {
 			j := judged{ply: i, side: g.sideOf(p.Turn()), lost: rated.Lost, groups: append(noProgress(), key{Colour, "as " + g.Seat.String()}, phaseOf(i, a.Length))}
 			if a.Kind != nil {
 				j.groups = append(j.groups, key{Kind, a.Kind(p, m)})

@@ -59,7 +59,7 @@ const bookMark = "book"
 // Mark returns what is written at a ply of the record, from 0, as a comment or name of its own:
 // "book" where no player of the game chose the move, else "".
 func Mark(r *record.Record, ply int) string {
-	if ply < r.SetUp() {
+	if ply < r.OpeningPlies() {
 		return bookMark
 	}
 	return ""

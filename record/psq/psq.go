@@ -122,7 +122,7 @@ func writeGame(s *strings.Builder, r *record.Record) error {
 
 // given returns how many of the first stones no player of the game chose.
 func given(r *record.Record, stones []format.Stone) (n int) {
-	for n < len(stones) && stones[n].Ply <= r.SetUp() {
+	for n < len(stones) && stones[n].Ply <= r.OpeningPlies() {
 		n++
 	}
 	return n

@@ -153,12 +153,12 @@ func SetUp(t *testing.T, f format.Format, o format.WriteOptions, rules string) {
 			}
 		}
 		for i, got := range RoundTrip(t, f, o, ofMatch, continued) {
-			if got.SetUp() != n {
-				t.Errorf("%s, game %d: %d moves are set up, want %d", f.Name, i+1, got.SetUp(), n)
+			if got.OpeningPlies() != n {
+				t.Errorf("%s, game %d: %d moves are set up, want %d", f.Name, i+1, got.OpeningPlies(), n)
 			}
 			again := RoundTrip(t, f, o, got)[0]
-			if again.ID != got.ID || again.SetUp() != n {
-				t.Errorf("%s, game %d, written again: %s with %d moves set up, want %s with %d", f.Name, i+1, again.ID, again.SetUp(), got.ID, n)
+			if again.ID != got.ID || again.OpeningPlies() != n {
+				t.Errorf("%s, game %d, written again: %s with %d moves set up, want %s with %d", f.Name, i+1, again.ID, again.OpeningPlies(), got.ID, n)
 			}
 		}
 	}
