@@ -139,7 +139,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 		}
 		return ans
 	}
-	gametest.Eventually(t, "both know ann", func() bool { return one.Here("ann") && two.Here("ann") })
+	gametest.Eventually(t, "both know ann", func() bool { return one.Present("ann") && two.Present("ann") })
 	first := ask().Game
 	told := make(chan struct{})
 	defer one.Follow(func(e protocol.Event, _ uint64) {

@@ -39,8 +39,8 @@ func TestErase(t *testing.T) {
 	listed := func(g protocol.GameID, p protocol.PlayerID) { // after that of the other player
 		t.Helper()
 		gametest.Eventually(t, "the game in the list of "+string(p), func() bool {
-			games, err := a.PlayedBy(t.Context(), p)
-			return err == nil && slices.ContainsFunc(games, func(x Played) bool { return x.ID == g })
+			games, err := a.FinishedGames(t.Context(), p)
+			return err == nil && slices.ContainsFunc(games, func(x FinishedGame) bool { return x.ID == g })
 		})
 	}
 	play := func(x, y protocol.PlayerID) protocol.GameID {
@@ -78,7 +78,7 @@ func TestErase(t *testing.T) {
 	}
 	erase(false, all)
 	erase(true, all)
-	if games, err := a.PlayedBy(t.Context(), ann); err != nil || len(games) > 0 {
+	if games, err := a.FinishedGames(t.Context(), ann); err != nil || len(games) > 0 {
 		t.Errorf("games of who was erased: %v, %v", games, err)
 	}
 	gametest.Eventually(t, "the arena forgets the standing", func() bool { return games(ann) == 0 })
@@ -124,12 +124,12 @@ func TestErase(t *testing.T) {
 	if keys, err = a.store.history.Keys(t.Context(), jetstream.IgnoreDeletes()); err != nil || slices.Contains(keys, string(ann)) || len(keys) != 2 {
 		t.Errorf("keys of the lists: %v, %v", keys, err)
 	}
-	left, err := a.PlayedBy(t.Context(), "bob")
+	left, err := a.FinishedGames(t.Context(), "bob")
 	if err != nil || len(left) == 0 {
 		t.Errorf("the other's list: %v, %v", left, err)
 	}
 	for _, g := range left {
-		rec, err := a.PlayedRecord(t.Context(), g)
+		rec, err := a.FinishedRecord(t.Context(), g)
 		if err == nil && (rec.Seats[0].Player == string(ann) || rec.Seats[1].Player == string(ann)) || err != nil && !errors.Is(err, ErrNoGame) {
 			t.Errorf("%s in the other's list: %+v, %v", g.ID, rec, err)
 		}

@@ -121,9 +121,9 @@ func (a *Arena) RatingChanges(ctx context.Context, s protocol.Snapshot) (changes
 
 // LadderPool is a pool of the ladder in which people are paired.
 type LadderPool struct {
-	Terms protocol.Terms
-	Bots  bool // people meet bots, too
-	Here  int  // players who are on it now, free or playing
+	Terms   protocol.Terms
+	Bots    bool // people meet bots, too
+	Players int  // who are on it now, free or playing
 }
 
 // LadderPools returns the pools in which people are paired; none where there is no
@@ -175,8 +175,8 @@ type Instance struct {
 // instance.
 func (a *Arena) Instances() []Instance { return a.presence.instances(time.Now()) }
 
-// Here reports whether an instance of a player is present.
-func (a *Arena) Here(p protocol.PlayerID) bool { return a.presence.anyHello(p, time.Now()) != nil }
+// Present reports whether an instance of a player is present.
+func (a *Arena) Present(p protocol.PlayerID) bool { return a.presence.anyHello(p, time.Now()) != nil }
 
 // Bucket opens a bucket of the platform and creates it if it is missing.
 // want.Bucket is its name without the platform's prefix. Replicas and storage are

@@ -33,8 +33,8 @@ type history struct {
 	damaged sync.Map // PlayerID to the revision of its entry that was logged as damaged
 }
 
-// Played refers to the record of a finished game.
-type Played struct {
+// FinishedGame refers to the record of a finished game.
+type FinishedGame struct {
 	ID    protocol.GameID `json:"id"`
 	Game  string          `json:"game"`
 	Ended time.Time       `json:"ended"`
@@ -48,35 +48,35 @@ func Unlisted(private bool, first, second protocol.Kind) bool {
 	return private || first == protocol.Human && second == protocol.Human
 }
 
-// playedGames is the entry of a player.
-type playedGames struct {
+// finishedGames is the entry of a player.
+type finishedGames struct {
 	// Record is the sequence of the record for which the entry was written.
-	Record uint64   `json:"record"`
-	Games  []Played `json:"games"` // the latest first, at most maxPlayed
+	Record uint64         `json:"record"`
+	Games  []FinishedGame `json:"games"` // the latest first, at most maxFinished
 }
 
 const (
-	// maxPlayed is how many games of a player are kept. Both entries are written anew at
+	// maxFinished is how many games of a player are kept. Both entries are written anew at
 	// the end of a game: with so many they are some 10 KB each.
-	maxPlayed = 100
+	maxFinished = 100
 	// maxBacklog is how many of the records that are there at first are read, the latest
 	// ones: a platform may have millions of them from before there was a history.
 	maxBacklog = 100_000
 )
 
 // later orders games by their ends, the latest first.
-func later(x, y Played) int {
+func later(x, y FinishedGame) int {
 	return cmp.Or(y.Ended.Compare(x.Ended), cmp.Compare(x.ID, y.ID))
 }
 
 // add adds a game; false if it is there already, or as many later ones are.
-func (p *playedGames) add(g Played) bool {
+func (p *finishedGames) add(g FinishedGame) bool {
 	i, found := slices.BinarySearchFunc(p.Games, g, later)
-	if found || i == maxPlayed {
+	if found || i == maxFinished {
 		return false
 	}
 	p.Games = slices.Insert(p.Games, i, g)
-	p.Games = p.Games[:min(len(p.Games), maxPlayed)]
+	p.Games = p.Games[:min(len(p.Games), maxFinished)]
 	return true
 }
 
@@ -129,7 +129,7 @@ func (h *history) upTo(ctx context.Context, js jetstream.JetStream) (record uint
 
 // take adds a game to the entries of its players, and tries until they are stored.
 func (h *history) take(ctx context.Context, seq uint64, rec *record.Record) {
-	g := Played{ID: protocol.GameID(rec.ID), Game: rec.Game, Ended: rec.End.UTC().Truncate(time.Millisecond),
+	g := FinishedGame{ID: protocol.GameID(rec.ID), Game: rec.Game, Ended: rec.End.UTC().Truncate(time.Millisecond),
 		Unlisted: Unlisted(rec.Private, protocol.Kind(rec.Seats[0].Kind), protocol.Kind(rec.Seats[1].Kind))}
 	for _, seat := range rec.Seats {
 		p := protocol.PlayerID(seat.Player)
@@ -143,7 +143,7 @@ func (h *history) take(ctx context.Context, seq uint64, rec *record.Record) {
 }
 
 // add adds a game to a player's entry.
-func (h *history) add(ctx context.Context, p protocol.PlayerID, seq uint64, g Played) error {
+func (h *history) add(ctx context.Context, p protocol.PlayerID, seq uint64, g FinishedGame) error {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	for {
@@ -176,7 +176,7 @@ func (h *history) add(ctx context.Context, p protocol.PlayerID, seq uint64, g Pl
 
 // read returns a player's entry and its revision; 0 if there is none. What can't be read of
 // it is left out: the player can be shown without that, and the next game replaces it.
-func (h *history) read(ctx context.Context, p protocol.PlayerID) (of playedGames, revision uint64, err error) {
+func (h *history) read(ctx context.Context, p protocol.PlayerID) (of finishedGames, revision uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
 	kve, err := h.kv.Get(ctx, string(p))
@@ -196,7 +196,7 @@ func (h *history) read(ctx context.Context, p protocol.PlayerID) (of playedGames
 }
 
 // decodePlayed reads an entry as it is stored. With an error it returns what can be read.
-func decodePlayed(data []byte) (of playedGames, err error) {
+func decodePlayed(data []byte) (of finishedGames, err error) {
 	var stored struct {
 		Record uint64            `json:"record"`
 		Games  []json.RawMessage `json:"games"`
@@ -207,7 +207,7 @@ func decodePlayed(data []byte) (of playedGames, err error) {
 	of.Record = stored.Record
 	var faults []error
 	for _, raw := range stored.Games {
-		var g Played
+		var g FinishedGame
 		if err := errors.Join(json.Unmarshal(raw, &g), protocol.CheckID("game", g.ID), protocol.CheckID("name of a game", g.Game)); err != nil {
 			faults = append(faults, err)
 			continue
@@ -228,9 +228,9 @@ func (h *history) erase(ctx context.Context, p protocol.PlayerID) error {
 	return nil
 }
 
-// PlayedBy returns the finished games of a player, the latest first, at most the last 100.
-// A game is there a moment after its record.
-func (a *Arena) PlayedBy(ctx context.Context, p protocol.PlayerID) ([]Played, error) {
+// FinishedGames returns the finished games of a player, the latest first, at most the last
+// 100. A game is there a moment after its record.
+func (a *Arena) FinishedGames(ctx context.Context, p protocol.PlayerID) ([]FinishedGame, error) {
 	if err := protocol.CheckID("player", p); err != nil {
 		return nil, err
 	}
@@ -238,8 +238,8 @@ func (a *Arena) PlayedBy(ctx context.Context, p protocol.PlayerID) ([]Played, er
 	return of.Games, err
 }
 
-// PlayedRecord returns the record of a game. It returns an error that wraps ErrNoGame if
+// FinishedRecord returns the record of a game. It returns an error that wraps ErrNoGame if
 // that has been removed.
-func (a *Arena) PlayedRecord(ctx context.Context, g Played) (*record.Record, error) {
+func (a *Arena) FinishedRecord(ctx context.Context, g FinishedGame) (*record.Record, error) {
 	return a.recordIn(ctx, g.Game, g.ID)
 }

@@ -67,7 +67,7 @@ func (l listing) follow() (stop func()) {
 
 func (l listing) ids(p protocol.PlayerID) (ids []string) {
 	l.t.Helper()
-	games, err := l.PlayedBy(l.t.Context(), p)
+	games, err := l.FinishedGames(l.t.Context(), p)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestPlayedGames(t *testing.T) {
 
 	// Another arena dies between the entries of a game's players.
 	a.publish(secret)
-	if err := a.history.add(t.Context(), "ann", 5, Played{ID: "g5", Game: "amazons", Ended: secret.End, Unlisted: true}); err != nil {
+	if err := a.history.add(t.Context(), "ann", 5, FinishedGame{ID: "g5", Game: "amazons", Ended: secret.End, Unlisted: true}); err != nil {
 		t.Fatal(err)
 	}
 	b := newListing(t, nc)
@@ -114,16 +114,16 @@ func TestPlayedGames(t *testing.T) {
 	a.until("bob", "g6", "g5", "g3", "g1")
 	b.until("ann", "g6", "g5", "g4", "g3", "g2", "g1")
 
-	var games []Played
+	var games []FinishedGame
 	for _, p := range []protocol.PlayerID{"ann", "bob"} {
-		of, err := a.PlayedBy(t.Context(), p)
+		of, err := a.FinishedGames(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		games = append(games, of...)
 	}
 	for _, g := range games {
-		rec, err := a.PlayedRecord(t.Context(), g)
+		rec, err := a.FinishedRecord(t.Context(), g)
 		if err != nil || rec.ID != string(g.ID) || !rec.End.Equal(g.Ended) {
 			t.Errorf("record of %+v: %+v, %v", g, rec, err)
 		}
@@ -131,10 +131,10 @@ func TestPlayedGames(t *testing.T) {
 			t.Errorf("%s: unlisted %t", g.ID, g.Unlisted)
 		}
 	}
-	if games, err := a.PlayedBy(t.Context(), "*"); err == nil {
+	if games, err := a.FinishedGames(t.Context(), "*"); err == nil {
 		t.Errorf("games of everybody: %v", games)
 	}
-	if games, err := a.PlayedBy(t.Context(), "nobody"); err != nil || len(games) > 0 {
+	if games, err := a.FinishedGames(t.Context(), "nobody"); err != nil || len(games) > 0 {
 		t.Errorf("games of nobody: %v, %v", games, err)
 	}
 }
@@ -156,23 +156,23 @@ func TestPlayedBefore(t *testing.T) {
 
 // A player has so many games, and one that comes again is not added again.
 func TestPlayedGamesAreBounded(t *testing.T) {
-	var p playedGames
-	games := make([]Played, 3*maxPlayed)
+	var p finishedGames
+	games := make([]FinishedGame, 3*maxFinished)
 	for i := range games {
-		games[i] = Played{ID: protocol.GameID(fmt.Sprint("g", i)), Ended: time.Unix(int64(i/2), 0)} // two each second
+		games[i] = FinishedGame{ID: protocol.GameID(fmt.Sprint("g", i)), Ended: time.Unix(int64(i/2), 0)} // two each second
 	}
 	for _, g := range games {
 		if !p.add(g) || p.add(g) {
 			t.Fatalf("%s is not added once", g.ID)
 		}
 	}
-	for _, g := range games[:2*maxPlayed] {
+	for _, g := range games[:2*maxFinished] {
 		if p.add(g) {
-			t.Errorf("%s is added, although there are %d later ones", g.ID, maxPlayed)
+			t.Errorf("%s is added, although there are %d later ones", g.ID, maxFinished)
 		}
 	}
-	if len(p.Games) != maxPlayed || !slices.IsSortedFunc(p.Games, later) {
-		t.Errorf("%d games, want %d sorted: %v", len(p.Games), maxPlayed, p.Games)
+	if len(p.Games) != maxFinished || !slices.IsSortedFunc(p.Games, later) {
+		t.Errorf("%d games, want %d sorted: %v", len(p.Games), maxFinished, p.Games)
 	}
 }
 
@@ -198,9 +198,9 @@ func TestPlayedAfterRestore(t *testing.T) {
 	defer b.follow()()
 	b.publish(endedAt("g4", 4, "ann", "bob"))
 	b.until("bob", "g4", "g3", "g2", "g1")
-	games, _ := b.PlayedBy(t.Context(), "ann")
+	games, _ := b.FinishedGames(t.Context(), "ann")
 	for _, g := range games {
-		_, err := b.PlayedRecord(t.Context(), g)
+		_, err := b.FinishedRecord(t.Context(), g)
 		if gone := g.ID == "g2" || g.ID == "g3"; gone != errors.Is(err, ErrNoGame) || !gone && err != nil {
 			t.Errorf("record of %s: %v", g.ID, err)
 		}

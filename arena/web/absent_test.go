@@ -22,12 +22,12 @@ func TestAbsent(t *testing.T) {
 	leave := func() {
 		t.Helper()
 		ann.close()
-		gametest.Eventually(t, "she is gone", func() bool { return !one.arena.Here(human("ann")) && !two.arena.Here(human("ann")) })
+		gametest.Eventually(t, "she is gone", func() bool { return !one.arena.Present(human("ann")) && !two.arena.Present(human("ann")) })
 	}
 	come := func() {
 		t.Helper()
 		ann = openPage(t, one, human("ann"))
-		gametest.Eventually(t, "she is announced", func() bool { return two.arena.Here(human("ann")) })
+		gametest.Eventually(t, "she is announced", func() bool { return two.arena.Present(human("ann")) })
 	}
 	absent := func(reason string, r Request) {
 		t.Helper()
@@ -38,7 +38,7 @@ func TestAbsent(t *testing.T) {
 	first := game.First
 	live := terms(t, "gomoku/freestyle-15", "300+2")
 	link := ann.want(Request{T: "invite", Terms: live, Seat: &first})
-	gametest.Eventually(t, "who invites is announced", func() bool { return two.arena.Here(human("ann")) })
+	gametest.Eventually(t, "who invites is announced", func() bool { return two.arena.Present(human("ann")) })
 	leave()
 	absent(reasonAbsent, Request{T: "join", Token: link.Token})
 	if a := ben.want(Request{T: "invited", Token: link.Token}); a.Terms == nil {

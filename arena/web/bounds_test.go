@@ -122,7 +122,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	})
 	gametest.Eventually(t, "the other arena knows the games", func() bool { return len(next.arena.RunningOf(human("guestb"))) == 2 })
 	joinBot(t, srv, "hare", protocol.Hello{})
-	gametest.Eventually(t, "the other arena knows the bot", func() bool { return next.arena.Here("hare") })
+	gametest.Eventually(t, "the other arena knows the bot", func() bool { return next.arena.Present("hare") })
 	pageFrom(t, next, "flood", human("guestb"))
 	if a := pageFrom(t, next, "flood", human("someone")).ask(play); a.Reason != reasonAddressGames {
 		t.Errorf("at another gateway: %+v", a)

@@ -82,7 +82,7 @@ func (h *hub) isHere(ctx context.Context, id protocol.PlayerID) bool {
 		h.mu.Lock()
 		p := h.here[id]
 		h.mu.Unlock()
-		if p != nil && p.hasTab() || h.arena.Here(id) {
+		if p != nil && p.hasTab() || h.arena.Present(id) {
 			return true
 		}
 		if ctx.Err() != nil || time.Now().After(end) {

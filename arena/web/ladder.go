@@ -357,7 +357,7 @@ func rounded(x float64) int { return int(math.Round(x)) }
 // commonLadder returns the pools of the ladder as everybody sees them.
 func (h *hub) commonLadder() (list []LadderPool) {
 	for _, pool := range h.arena.LadderPools() {
-		list = append(list, LadderPool{Terms: pool.Terms, Bots: pool.Bots, Here: pool.Here})
+		list = append(list, LadderPool{Terms: pool.Terms, Bots: pool.Bots, Here: pool.Players})
 	}
 	return list
 }

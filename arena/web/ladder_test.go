@@ -56,7 +56,7 @@ func (p *socketPage) paired() protocol.GameID {
 func (g *gateway) onLadder() int {
 	for _, pool := range g.arena.LadderPools() {
 		if pool.Terms.Game == "amazons" {
-			return pool.Here
+			return pool.Players
 		}
 	}
 	return 0
@@ -255,7 +255,7 @@ func TestLadderOffers(t *testing.T) {
 		return ans
 	}
 	ann.want(Request{T: "invite", Terms: terms(t, "amazons/6x6", "300+2")}) // it is announced
-	gametest.Eventually(t, "she is there", func() bool { return gw.arena.Here(human("ann")) })
+	gametest.Eventually(t, "she is there", func() bool { return gw.arena.Present(human("ann")) })
 	if a := offer(nil); a.Answer != protocol.Busy {
 		t.Errorf("before she asked: %+v", a)
 	}

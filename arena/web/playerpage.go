@@ -63,7 +63,7 @@ func (s *Server) player(w http.ResponseWriter, r *http.Request) {
 	if p, err := s.session(r); err == nil { // without one, or without the store, it is a stranger
 		own = p.ID == id
 	}
-	games, err := s.arena.PlayedBy(ctx, id)
+	games, err := s.arena.FinishedGames(ctx, id)
 	if err == nil {
 		var data *playerPage
 		data, err = s.describePlayer(ctx, s.words(r), id, own, games, place(r.URL.Query().Get("from")))
@@ -92,7 +92,7 @@ func (s *Server) noPlayer(w http.ResponseWriter, r *http.Request) {
 
 // describePlayer makes the page of a player with the finished games from a place on. It
 // returns errNobody if there is no such player.
-func (s *Server) describePlayer(ctx context.Context, t words, id protocol.PlayerID, own bool, games []arena.Played, from int) (*playerPage, error) {
+func (s *Server) describePlayer(ctx context.Context, t words, id protocol.PlayerID, own bool, games []arena.FinishedGame, from int) (*playerPage, error) {
 	places, running := s.arena.PlacesOf(id), s.arena.RunningOf(id)
 	name, err := s.nameOf(ctx, id, places, running, games)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 	listed := func(e protocol.Event) bool { return own || !private(e.Snapshot) }
 	p.Running = liveList(t, running, time.Now(), listed)
 	if !own {
-		games = slices.DeleteFunc(games, func(g arena.Played) bool { return g.Unlisted })
+		games = slices.DeleteFunc(games, func(g arena.FinishedGame) bool { return g.Unlisted })
 	}
 	link := func(from int) string { return playerLink(id) + "?from=" + strconv.Itoa(from) }
 	from = max(1, min(from, len(games)))
@@ -118,7 +118,7 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 			p.Next = link(from + i)
 			break
 		}
-		rec, err := s.arena.PlayedRecord(ctx, g)
+		rec, err := s.arena.FinishedRecord(ctx, g)
 		switch {
 		case errors.Is(err, arena.ErrNoGame): // the record was removed, or erased with the other player
 			continue
@@ -139,7 +139,7 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 
 // nameOf returns the display name of a player: a person's from the account, a program's as
 // it calls itself now or did last.
-func (s *Server) nameOf(ctx context.Context, id protocol.PlayerID, places []arena.Place, running []protocol.Event, games []arena.Played) (string, error) {
+func (s *Server) nameOf(ctx context.Context, id protocol.PlayerID, places []arena.Place, running []protocol.Event, games []arena.FinishedGame) (string, error) {
 	if id.Person() {
 		a, err := s.people.get(ctx, id)
 		return a.Name, err

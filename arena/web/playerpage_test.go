@@ -25,7 +25,7 @@ var loadedGames = regexp.MustCompile(`href="/game/([^"]+)"`)
 func (gw *gateway) lists(p protocol.PlayerID, n int) {
 	gw.t.Helper()
 	gametest.Eventually(gw.t, fmt.Sprintf("%d games of %s", n, p), func() bool {
-		games, err := gw.arena.PlayedBy(gw.t.Context(), p)
+		games, err := gw.arena.FinishedGames(gw.t.Context(), p)
 		return err == nil && len(games) == n
 	})
 }

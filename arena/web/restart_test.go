@@ -118,7 +118,7 @@ func TestWaitingChallengeFollowsThePerson(t *testing.T) {
 			default:
 				ann.close()
 				if how != "another arena with a tab" {
-					gametest.Eventually(t, "the person to be announced no more", func() bool { return !gw.arena.Here(human("ann")) })
+					gametest.Eventually(t, "the person to be announced no more", func() bool { return !gw.arena.Present(human("ann")) })
 				}
 			}
 			again := openPage(t, next, human("ann"))
