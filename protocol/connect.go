@@ -315,21 +315,11 @@ func absent(err error) bool {
 		errors.As(err, &network) && network.Op != "remote error" // from TLS: the certificate was refused
 }
 
-// maxDenied is how many different subjects that a user may not use are logged.
-const maxDenied = 100
-
+// options returns the options of the NATS client.
 func (c Connection) options() []nats.Option {
-	log := c.Log.With().Str("nats", c.Name).Logger()
-	var failure string              // logged last; needs no lock, since callbacks run one at a time
-	denied := make(map[string]bool) // subjects that were refused and logged
-	endWatch := func() {}           // of the credentials
-	watchAnew := func() {
-		endWatch()
-		var watching context.Context
-		watching, endWatch = context.WithCancel(context.Background())
-		if c.Creds != "" {
-			go c.watchExpiry(watching, log)
-		}
+	h := &connectionHandlers{
+		Connection: c, log: c.Log.With().Str("nats", c.Name).Logger(),
+		denied: make(map[string]bool), endWatch: func() {},
 	}
 	opts := []nats.Option{
 		nats.Name(c.Name),
@@ -343,64 +333,12 @@ func (c Connection) options() []nats.Option {
 		nats.Timeout(5 * time.Second),
 		nats.DrainTimeout(5 * time.Second),
 		nats.CustomInboxPrefix(inbox(c.User)),
-		nats.ConnectHandler(func(nc *nats.Conn) {
-			log.Debug().Str("url", nc.ConnectedUrlRedacted()).Msg("connected")
-			watchAnew()
-		}),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				log.Warn().Err(c.explained(err)).Msg("disconnected")
-			}
-		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			err = c.explained(err)
-			if text := err.Error(); text != failure { // would otherwise be logged four times a second
-				failure = text
-				log.Warn().Err(err).Msg("reconnecting failed; retrying")
-			}
-		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			failure = ""
-			log.Info().Str("url", nc.ConnectedUrlRedacted()).Msg("reconnected")
-			watchAnew()
-		}),
-		nats.ClosedHandler(func(*nats.Conn) { endWatch() }),
-		nats.ErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
-			if text := err.Error(); errors.Is(err, nats.ErrPermissionViolation) {
-				if denied[text] || len(denied) == maxDenied {
-					return // requests are repeated, and would fill the log
-				}
-				denied[text] = true
-			}
-			if errors.Is(err, nats.ErrAuthExpired) && c.renewed() {
-				log.Info().Str("file", c.Creds).Msg("the credentials have expired; connecting with the new ones in the file")
-				return
-			}
-			if refused(err) { // told at every attempt to reconnect
-				if err = c.explained(err); err.Error() != failure {
-					failure = err.Error()
-					log.Error().Err(err).Msg("refused by the server; retrying")
-				}
-				return
-			}
-			if c.Denied != nil && errors.Is(err, nats.ErrPermissionViolation) {
-				c.Denied(err)
-				return
-			}
-			level := zerolog.ErrorLevel
-			_, network := errors.AsType[*net.OpError](err)
-			switch {
-			case errors.Is(err, nats.ErrConsumerNotActive) && !nc.IsConnected():
-				level = zerolog.DebugLevel // said again every ten seconds; that the connection is lost has been logged
-			case network:
-				level = zerolog.DebugLevel // said of each write until the loss of the connection is noticed and logged
-			}
-			e := log.WithLevel(level).Err(err)
-			if sub != nil {
-				e = e.Str("subject", sub.Subject)
-			}
-			e.Msg("NATS error")
-		}),
+		nats.ConnectHandler(h.connected),
+		nats.DisconnectErrHandler(h.disconnected),
+		nats.ReconnectErrHandler(h.reconnectFailed),
+		nats.ReconnectHandler(h.reconnected),
+		nats.ClosedHandler(func(*nats.Conn) { h.endWatch() }),
+		nats.ErrorHandler(h.asyncError),
 	}
 	switch {
 	case c.Creds != "":
