@@ -227,62 +227,74 @@ func score(c *Choice, move int, values []float64) (sum float64) {
 func policyGradient(all []Choice, features [][]adapter.Term, weights, gradient []float64) (loss float64) {
 	const parts = 8
 	shared := appendValues(nil, features, weights)
-	var byFeature, byWeight [parts][]float64
-	var losses [parts]float64
+	var sums [parts]lossSum
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for part := range parts {
 		group.Go(func() error {
-			byFeature[part], byWeight[part] = make([]float64, len(shared)), make([]float64, len(weights))
-			values := slices.Clone(shared)
-			slopes := byFeature[part]
-			var scores []float64
+			s := lossSum{values: slices.Clone(shared), slopes: make([]float64, len(shared)), gradient: make([]float64, len(weights))}
 			for i := len(all) * part / parts; i < len(all)*(part+1)/parts; i++ {
-				c := &all[i]
-				if c.Held {
-					continue
+				if c := &all[i]; !c.Held {
+					s.add(c, weights)
 				}
-				values = appendValues(values[:len(shared)], c.Features, weights)
-				slopes = append(slopes[:len(shared)], make([]float64, len(c.Features))...)
-				sum := 0.0
-				scores = scores[:0]
-				for m := range c.Len() {
-					e := math.Exp(score(c, m, values))
-					scores = append(scores, e)
-					sum += e
-				}
-				for m, e := range scores {
-					for _, f := range c.Move(m) {
-						slopes[f] += e / sum
-					}
-				}
-				for _, f := range c.Move(c.Chosen) {
-					slopes[f]--
-				}
-				addGradient(byWeight[part], c.Features, slopes[len(shared):])
-				losses[part] -= math.Log(scores[c.Chosen] / sum)
 			}
-			byFeature[part] = slopes[:len(shared)]
+			sums[part] = s
 			return nil
 		})
 	}
 	group.Wait() //nolint:errcheck // no part fails
-	for part := range parts {
-		loss += losses[part]
+	for part := range sums {
+		loss += sums[part].loss
 		if part > 0 {
-			for f, g := range byFeature[part] {
-				byFeature[0][f] += g
+			for f, g := range sums[part].slopes {
+				sums[0].slopes[f] += g
 			}
 		}
 	}
 	clear(gradient)
-	addGradient(gradient, features, byFeature[0])
-	for part := range parts {
-		for w, g := range byWeight[part] {
+	addGradient(gradient, features, sums[0].slopes)
+	for part := range sums {
+		for w, g := range sums[part].gradient {
 			gradient[w] += g
 		}
 	}
 	return loss
+}
+
+// lossSum is the loss of some choices, summed up, and its derivatives.
+type lossSum struct {
+	loss     float64
+	values   []float64 // of the shared features
+	slopes   []float64 // derivatives by the values of the shared features
+	gradient []float64 // derivatives by the weights, through the features of single choices
+
+	scores []float64 // room for add
+}
+
+// add adds a choice: the loss is the negative logarithm of the softmax at the chosen
+// move.
+func (s *lossSum) add(c *Choice, weights []float64) {
+	shared := len(s.slopes)
+	values := appendValues(s.values, c.Features, weights)
+	slopes := append(s.slopes, make([]float64, len(c.Features))...)
+	sum := 0.0
+	s.scores = s.scores[:0]
+	for m := range c.Len() {
+		e := math.Exp(score(c, m, values))
+		s.scores = append(s.scores, e)
+		sum += e
+	}
+	for m, e := range s.scores {
+		for _, f := range c.Move(m) {
+			slopes[f] += e / sum
+		}
+	}
+	for _, f := range c.Move(c.Chosen) {
+		slopes[f]--
+	}
+	addGradient(s.gradient, c.Features, slopes[shared:])
+	s.loss -= math.Log(s.scores[c.Chosen] / sum)
+	s.values, s.slopes = values[:shared], slopes[:shared]
 }
 
 // Measure returns how well weights predict the positions that are held out, or the
