@@ -154,7 +154,7 @@ func (m *Meeting) Second() Score {
 	return Score{Wins: m.Wins - m.First.Wins, Draws: m.Draws - m.First.Draws, Losses: m.Losses - m.First.Losses}
 }
 
-// half is a pair's first finished game.
+// half is a pair's first finished game; the zero value stands for a complete pair.
 type half struct {
 	leg, halves int // half points of the pairing's A
 	result      game.Result
@@ -184,36 +184,22 @@ func (s *Standing) Add(g *Game) error {
 	if g.Match.Players[game.First] != m.A {
 		seatA = game.Second
 	}
-	halves := 1
-	switch g.Result {
-	case game.WonBy(seatA):
-		halves = 2
-	case game.WonBy(seatA.Other()):
-		halves = 0
-	}
-	a, b := &s.Players[m.A], &s.Players[m.B]
-	complete := func(sum int) {
-		m.Pairs.Add(sum)
-		a.Pairs.Add(sum)
-		b.Pairs.Add(4 - sum)
-	}
-	if g.Match.Leg == 0 {
-		complete(2 * halves) // see elo.Pairs
-	} else if first, ok := s.open[g.Match.Pair]; !ok {
-		s.open[g.Match.Pair] = half{g.Match.Leg, halves, g.Result}
-	} else if first.leg == g.Match.Leg || first.leg == 0 {
-		return fmt.Errorf("game %s: pair %d already has game %d", g.ID, g.Match.Pair, g.Match.Leg)
-	} else {
-		s.open[g.Match.Pair] = half{} // complete
-		s.Paired++
-		if g.Result != game.Draw && g.Result == first.result {
-			s.SameSeat++
-		}
-		complete(first.halves + halves)
+	halves := halvesOf(g.Result, seatA)
+	if err := s.addToPair(g, m, halves); err != nil {
+		return err
 	}
 	m.count(halves)
-	a.count(halves)
-	b.count(2 - halves)
+	s.Players[m.A].count(halves)
+	s.Players[m.B].count(2 - halves)
+	if seatA == game.First {
+		m.First.count(halves)
+		s.First.count(halves)
+	} else {
+		s.First.count(2 - halves)
+	}
+	for seat, i := range g.Match.Players {
+		s.Players[i].Side.Add(g.Match.Sides[seat])
+	}
 	s.Games++
 	s.Reasons[g.Reason]++
 	s.Stalls.add(&g.Match)
@@ -226,15 +212,6 @@ func (s *Standing) Add(g *Game) error {
 	case game.Repetition, game.PerpetualCheck, game.PerpetualChase:
 		s.Repetitions++
 	}
-	if seatA == game.First {
-		m.First.count(halves)
-		s.First.count(halves)
-	} else {
-		s.First.count(2 - halves)
-	}
-	for seat, i := range g.Match.Players {
-		s.Players[i].Side.Add(g.Match.Sides[seat])
-	}
 	result := Result{Meeting: at, Pair: g.Match.Pair, Leg: g.Match.Leg, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
 	if f := g.Match.Fault; f != nil {
 		result.Fault = f.Kind
@@ -244,6 +221,43 @@ func (s *Standing) Add(g *Game) error {
 		}
 	}
 	s.Results = append(s.Results, result)
+	return nil
+}
+
+// halvesOf returns the half points of a seat.
+func halvesOf(r game.Result, seat game.Seat) int {
+	switch r {
+	case game.WonBy(seat):
+		return 2
+	case game.WonBy(seat.Other()):
+		return 0
+	}
+	return 1
+}
+
+// addToPair notes the first game of a pair, and counts the pair with the second. Halves are
+// the half points of m.A.
+func (s *Standing) addToPair(g *Game, m *Meeting, halves int) error {
+	sum := 2 * halves // of a game without a partner, see elo.Pairs
+	if g.Match.Leg != 0 {
+		first, ok := s.open[g.Match.Pair]
+		switch {
+		case !ok:
+			s.open[g.Match.Pair] = half{g.Match.Leg, halves, g.Result}
+			return nil
+		case first.leg == g.Match.Leg || first.leg == 0: // 0: the pair is complete
+			return fmt.Errorf("game %s: pair %d already has game %d", g.ID, g.Match.Pair, g.Match.Leg)
+		}
+		s.open[g.Match.Pair] = half{}
+		s.Paired++
+		if g.Result != game.Draw && g.Result == first.result {
+			s.SameSeat++
+		}
+		sum = first.halves + halves
+	}
+	m.Pairs.Add(sum)
+	s.Players[m.A].Pairs.Add(sum)
+	s.Players[m.B].Pairs.Add(4 - sum)
 	return nil
 }
 
