@@ -218,9 +218,17 @@ func (m *matcher) take(order []int, found []Pair) []int {
 // seated gives the first seat to the player who has had it less often.
 func (m *matcher) seated(p Pair) Pair {
 	x, y := &m.players[p[0]], &m.players[p[1]]
-	lots := (hash(x.ID) ^ hash(y.ID)) >> 32
-	if x.Balance > y.Balance || x.Balance == y.Balance && (lots+uint64(x.Games+y.Games))&1 != 0 {
+	if x.Balance > y.Balance || x.Balance == y.Balance && lot(x, y) != x.ID {
 		return Pair{p[1], p[0]}
 	}
 	return p
+}
+
+// lot returns which of two players has the first seat if both have had it as often. Every
+// process draws alike, whichever of the two it names first; the games so far are drawn
+// with, so that the same two do not always open alike when their seats are even.
+func lot(p, q *Player) protocol.PlayerID {
+	ids := [2]protocol.PlayerID{min(p.ID, q.ID), max(p.ID, q.ID)}
+	rng := rand.New(rand.NewPCG(hash(ids[0]+" "+ids[1]), uint64(p.Games+q.Games)))
+	return ids[rng.IntN(2)]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,7 +224,7 @@ func TestNewcomers(t *testing.T) {
 	if atOnce < 600 {
 		t.Errorf("%d of 1000 are paired at once", atOnce)
 	}
-	if first < 100 || first > 900 {
+	if first < 400 || first > 600 {
 		t.Errorf("the first seat goes to the same of the two in %d of 1000 pairs", max(first, 1000-first))
 	}
 	var many []Player
@@ -232,6 +233,51 @@ func TestNewcomers(t *testing.T) {
 	}
 	if n := len(Match(many, len(many), all)); n != 50 {
 		t.Errorf("%d pairs of 101", n)
+	}
+}
+
+// Who opens between two without a balance of seats is drawn: evenly also among ids that
+// are alike, whichever of the two is named first or has the higher rating, and anew as
+// they play on.
+func TestLot(t *testing.T) {
+	opens := func(a, b string, games int, higher float64) string {
+		ids := [2]string{a, b}
+		two := pool(0, 1500, 1500+higher)
+		for i := range two {
+			two[i].ID, two[i].Games = protocol.PlayerID(ids[i]), games
+		}
+		pairs := Match(two, 2, all)
+		if len(pairs) != 1 {
+			t.Fatalf("%s and %s are not paired", a, b)
+		}
+		return ids[pairs[0][0]]
+	}
+	for _, ids := range [][2]string{{"a#", "b#"}, {"b#", "a#"}, {"bot-#", "bot-#0"}, {"#-ann", "#-bob"}, {"human-#", "carol"}} {
+		first, anew, swayed := 0, 0, 0
+		for k := range 1000 {
+			a, b := strings.ReplaceAll(ids[0], "#", fmt.Sprint(k)), strings.ReplaceAll(ids[1], "#", fmt.Sprint(k))
+			opened := opens(a, b, 0, 0)
+			if opened == a {
+				first++
+			}
+			if opens(a, b, 2, 0) != opened {
+				anew++
+			}
+			for _, higher := range []float64{-1, 1} {
+				if opens(a, b, 0, higher) != opened || opens(b, a, 0, higher) != opened {
+					swayed++
+				}
+			}
+		}
+		if swayed > 0 {
+			t.Errorf("of %s and %s another opens in another order in %d of 2000 pairs", ids[0], ids[1], swayed)
+		}
+		if first < 400 || first > 600 {
+			t.Errorf("of %s and %s the former opens in %d of 1000 pairs", ids[0], ids[1], first)
+		}
+		if anew < 400 || anew > 600 {
+			t.Errorf("of %s and %s another opens two games later in %d of 1000 pairs", ids[0], ids[1], anew)
+		}
 	}
 }
 
