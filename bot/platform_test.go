@@ -128,10 +128,6 @@ func (p *platform) serve() {
 			defer p.mu.Unlock()
 			var ans protocol.AliveAnswer
 			p.alive = m
-			if p.mute {
-				ans.Code = protocol.Unanswered
-				return ans
-			}
 			if p.deaf > 0 {
 				p.deaf--
 				ans.Error = protocol.Refuse(protocol.Malformed, "games: want 0 to 256")
@@ -140,6 +136,10 @@ func (p *platform) serve() {
 			if p.denies > 0 {
 				p.denies--
 				ans.Error = protocol.Refuse(protocol.Denied, "another process")
+				return ans
+			}
+			if p.mute {
+				ans.Code = protocol.Unanswered
 				return ans
 			}
 			if p.storeless {

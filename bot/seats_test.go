@@ -75,6 +75,21 @@ func TestRefusedHeartbeatsAreLogged(t *testing.T) {
 	}
 }
 
+// A refused heartbeat is an answer: the platform is not silent, and no reason to go to
+// another server or to give up the games of a process that drains.
+func TestRefusedHeartbeatsAreAnswers(t *testing.T) {
+	p, _, f := thinking(t)
+	p.setMute(true) // but for the refusals
+	for name, refusals := range map[string]*int{"malformed": &p.deaf, "denied": &p.denies} {
+		p.mu.Lock()
+		asked := time.Now()
+		*refusals = 1
+		p.mu.Unlock()
+		p.seen("a heartbeat", func() bool { return *refusals == 0 })
+		gametest.Eventually(t, "one refused as "+name+" to be an answer", func() bool { return f.Silence() < time.Since(asked) })
+	}
+}
+
 // A new process takes over a running game from its state alone.
 func TestTakesOverARunningGame(t *testing.T) {
 	srv := service(t)
