@@ -409,7 +409,7 @@ func (c *Client) respond(msg *nats.Msg, ans any) {
 		err = msg.Respond(data)
 	}
 	if err != nil {
-		c.log.Warn().Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
+		c.log.WithLevel(unsentLevel(c.nc)).Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
 	}
 }
 

@@ -172,6 +172,6 @@ func (s *Server) respond(msg *nats.Msg, ans any) {
 		err = msg.Respond(data)
 	}
 	if err != nil {
-		s.log.Warn().Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
+		s.log.WithLevel(unsentLevel(s.nc)).Err(err).Str("subject", msg.Subject).Msg("could not send the answer")
 	}
 }

@@ -344,14 +344,19 @@ func (s *Server) Notify(p PlayerID, n Notice) {
 	s.publish(n.To, n)
 }
 
-// unpublished logs why a message was not sent. Without a connection all of them are not,
-// those of each game; that it is lost has been logged once.
+// unpublished logs why a message was not sent.
 func (s *Server) unpublished(err error, subject string) {
-	level := zerolog.WarnLevel
-	if !s.nc.IsConnected() {
-		level = zerolog.DebugLevel
+	s.log.WithLevel(unsentLevel(s.nc)).Err(err).Str("subject", subject).Msg("could not publish")
+}
+
+// unsentLevel is the level at which to log that a message could not be sent. Without a
+// connection none can be, those of each game and the answers to all that still waits to be
+// read; that it is lost has been logged once.
+func unsentLevel(nc *nats.Conn) zerolog.Level {
+	if nc.IsConnected() {
+		return zerolog.WarnLevel
 	}
-	s.log.WithLevel(level).Err(err).Str("subject", subject).Msg("could not publish")
+	return zerolog.DebugLevel
 }
 
 func (s *Server) publish(subject string, m any) {

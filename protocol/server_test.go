@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -402,5 +403,46 @@ func TestTellWithoutConnection(t *testing.T) {
 	s.Notify("alice", protocol.Notice{Kind: protocol.NoticeShutdown})
 	if n, warnings := log.count("could not publish"), log.count(`"level":"warn"`); n != 2 || warnings != 0 {
 		t.Errorf("logged %d times, as %d warnings: %s", n, warnings, log.String())
+	}
+}
+
+// TestAnswerWithoutConnection: nor are the answers to what was read before the connection was
+// lost, of which there are thousands when a process goes on that was stopped for a minute.
+func TestAnswerWithoutConnection(t *testing.T) {
+	w := newWire(t)
+	var log, heard lines
+	s := w.server(&log, protocol.DefaultLimits)
+	begun, lost := make(chan struct{}, 2), make(chan struct{})
+	w.serve(s.ServeVerbs(protocol.Verbs{Challenge: func(protocol.From, protocol.ChallengeRequest) (ans protocol.ChallengeAnswer) {
+		begun <- struct{}{}
+		<-lost
+		return ans
+	}}))
+	nc := w.connect(w.Player("alice"))
+	alice := w.clientOver(nc, "alice", &heard)
+	_, err := alice.Offers("gomoku.blitz", func(protocol.Offer) protocol.OfferAnswer {
+		begun <- struct{}{}
+		<-lost
+		return protocol.OfferAnswer{Answer: protocol.Busy}
+	})
+	w.must(err, nc)
+	ctx, cancel := context.WithCancel(w.ctx)
+	var asked sync.WaitGroup
+	asked.Go(func() { alice.Challenge(ctx, protocol.ChallengeRequest{Terms: terms, Pool: "gomoku.blitz"}) })
+	asked.Go(func() {
+		s.Offer(ctx, "gomoku.blitz", protocol.Offer{Kind: protocol.OfferMatch, Game: "g1", Terms: terms, Deadline: time.Now().Add(patience), HoldMS: 1000})
+	})
+	<-begun
+	<-begun
+	w.Server.Close()
+	cancel()
+	asked.Wait()
+	gametest.Eventually(t, "the connections are seen to be down", func() bool { return !nc.IsConnected() && !w.platform.IsConnected() })
+	close(lost)
+	for who, l := range map[string]*lines{"platform": &log, "player": &heard} {
+		gametest.Eventually(t, "the "+who+" to log its answer", func() bool { return l.count("could not send the answer") == 1 })
+		if l.count(`"level":"warn"`) != 0 {
+			t.Errorf("%s: %s", who, l)
+		}
 	}
 }
