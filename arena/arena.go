@@ -197,7 +197,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	if err := awaitStore(ctx, a.nc, a.log, func(context.Context) error { return a.owners.watch(a.life) }); err != nil {
 		return stop, fmt.Errorf("bucket %s: %w", a.store.owners.Bucket(), err)
 	}
-	a.store.longOutageSince = a.reach.longOutageSince
+	a.store.mayHaveLost = a.reach.mayHaveLost
 	a.leases.takeOwn(a.life)
 	for _, listen := range []func() (func(), error){
 		func() (func(), error) {

@@ -221,7 +221,7 @@ func (s *store) off(err error, since time.Time) bool {
 		// If the server itself is slow, another referee may get through where
 		// this one did not. If it hung, or this process did, the request or its answer
 		// may have been lost with that.
-		return (s.longOutageSince == nil || !s.longOutageSince(since, time.Now())) && nc.FlushTimeout(storeWait/4) == nil
+		return (s.mayHaveLost == nil || !s.mayHaveLost(since, time.Now())) && nc.FlushTimeout(storeWait/4) == nil
 	}
 	return false
 }

@@ -17,11 +17,13 @@ import (
 type reach struct {
 	nc *nats.Conn
 
-	mu      sync.Mutex
-	until   time.Time // when the last ping that was answered was sent
-	last    outage    // the last one that has ended
-	outages []outage  // those that have ended within rememberOutages, oldest first
-	told    time.Time // up to when outages have been logged
+	mu          sync.Mutex
+	until       time.Time // when the last ping that was answered was sent
+	last        outage    // the last one that has ended
+	outages     []outage  // those that have ended within rememberOutages, oldest first
+	told        time.Time // up to when outages have been logged
+	reconnects  uint64    // how often the connection was made again, as noticed
+	reconnected time.Time // when that was noticed last
 }
 
 // outage is a time in which players may not have reached us.
@@ -36,7 +38,9 @@ const (
 	rememberOutages = time.Minute
 )
 
-func newReach(nc *nats.Conn) *reach { return &reach{nc: nc, until: time.Now()} }
+func newReach(nc *nats.Conn) *reach {
+	return &reach{nc: nc, until: time.Now(), reconnects: nc.Stats().Reconnects}
+}
 
 // run pings the server until ctx ends.
 func (r *reach) run(ctx context.Context) {
@@ -47,6 +51,7 @@ func (r *reach) run(ctx context.Context) {
 			r.answered(sent, time.Now())
 		}
 		cancel()
+		r.noteReconnects()
 		sleep(ctx, pingEvery)
 	}
 }
@@ -133,10 +138,22 @@ func (r *reach) ending() time.Time {
 // have been given up.
 const longOutage = storeWait / 4
 
-// longOutageSince reports whether there was a long outage since a time, or is one.
-func (r *reach) longOutageSince(since, now time.Time) bool {
+// mayHaveLost reports whether an answer to what was asked since a time may be lost: there was a
+// long outage, or is one, or the connection was made again, however fast.
+func (r *reach) mayHaveLost(since, now time.Time) bool {
 	o := r.outage(now)
-	return o.to.After(since) && o.to.Sub(o.from) >= longOutage
+	return o.to.After(since) && o.to.Sub(o.from) >= longOutage || r.noteReconnects().After(since)
+}
+
+// noteReconnects returns when a new connection was last noticed, which is after it was made.
+func (r *reach) noteReconnects() time.Time {
+	n := r.nc.Stats().Reconnects
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n != r.reconnects {
+		r.reconnects, r.reconnected = n, time.Now()
+	}
+	return r.reconnected
 }
 
 // news reports whether an outage has not been logged yet: each of a thousand games notices it,

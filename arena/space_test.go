@@ -448,8 +448,8 @@ func TestSlowIsNotFull(t *testing.T) {
 	if a.store.off(errors.New("anything else"), time.Now()) {
 		t.Error("any error counts as a full disk")
 	}
-	outages := &reach{}
-	a.store.longOutageSince = outages.longOutageSince
+	outages := newReach(nc)
+	a.store.mayHaveLost = outages.mayHaveLost
 	for _, test := range []struct {
 		ended, asked time.Duration // before now
 		off          bool
@@ -460,7 +460,18 @@ func TestSlowIsNotFull(t *testing.T) {
 			t.Errorf("asked %v ago, with an outage that ended %v ago: %v, want %v", test.asked, test.ended, off, test.off)
 		}
 	}
-	a.store.longOutageSince = nil
+	asked := time.Now()
+	if err := nc.ForceReconnect(); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the new connection", func() bool { return nc.Stats().Reconnects == 1 && nc.IsConnected() })
+	if a.store.off(silent, asked) {
+		t.Error("a request that was lost with its connection counts as refused")
+	}
+	if !a.store.off(silent, time.Now()) {
+		t.Error("a silent stream does not count as full because the connection was lost before")
+	}
+	a.store.mayHaveLost = nil
 	gate.shut.Lock()
 	if a.store.off(silent, time.Now()) {
 		t.Error("a slow server counts as full")

@@ -30,7 +30,7 @@ type store struct {
 	people     jetstream.KeyValue
 	peopleKey  protocol.PeopleKey
 
-	longOutageSince func(since, now time.Time) bool // see reach.longOutageSince; nil before the arena runs
+	mayHaveLost func(since, now time.Time) bool // see reach.mayHaveLost; nil before the arena runs
 }
 
 // storeWait bounds every single request to JetStream.
