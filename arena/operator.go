@@ -1,9 +1,11 @@
 package arena
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -18,38 +20,53 @@ func (a *Arena) Handler() http.Handler {
 	return mux
 }
 
+// healthWithin is when /healthz answers at the latest, before those who ask give up. What
+// it looks at may wait longer for a NATS server that hangs: for the store, or for an attempt
+// to connect again.
+const healthWithin = 2 * time.Second
+
 func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
+	fault := make(chan error, 1)
+	go func() { fault <- a.fault() }()
+	var err error
+	select {
+	case err = <-fault:
+	case <-time.After(healthWithin):
+		err = errors.New("NATS does not answer")
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.space.low()...), "\n"))
+}
+
+// fault returns why players are not served, or nil.
+func (a *Arena) fault() error {
 	select {
 	case <-a.serving:
 	default:
-		http.Error(w, "starting", http.StatusServiceUnavailable)
-		return
+		return errors.New("starting")
 	}
 	if a.life.Err() != nil {
-		http.Error(w, "stopped", http.StatusServiceUnavailable)
-		return
+		return errors.New("stopped")
 	}
 	if !a.nc.IsConnected() {
-		http.Error(w, "no connection to NATS: "+a.nc.Status().String(), http.StatusServiceUnavailable)
-		return
+		return fmt.Errorf("no connection to NATS: %s", a.nc.Status())
 	}
 	if n := a.unkept.Load(); n > 0 || a.leases.short() {
-		http.Error(w, fmt.Sprintf("the store has no room; games that go on in this process alone: %d; %s, and leave this process running", n, makeRoom),
-			http.StatusServiceUnavailable)
-		return
+		return fmt.Errorf("the store has no room; games that go on in this process alone: %d; %s, and leave this process running", n, makeRoom)
 	}
 	if _, ok := a.leases.alive(); !ok {
-		http.Error(w, "the store does not answer: games wait until it does", http.StatusServiceUnavailable)
-		return
+		return errors.New("the store does not answer: games wait until it does")
 	}
 	a.mu.Lock()
 	checks := a.checks
 	a.mu.Unlock()
 	for _, check := range checks {
 		if err := check(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
+			return err
 		}
 	}
-	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.space.low()...), "\n"))
+	return nil
 }

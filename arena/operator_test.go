@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -59,6 +60,21 @@ func TestOperatorHandler(t *testing.T) {
 		code, body := get("/healthz")
 		return code == http.StatusServiceUnavailable && body == "no page\n"
 	})
+	hangs := make(chan struct{})
+	a.AddCheck(func() error { <-hangs; return nil })
+	fault = nil
+	answered := make(chan int, 1)
+	go func() { code, _ := get("/healthz"); answered <- code }()
+	select {
+	case code := <-answered:
+		if code != http.StatusServiceUnavailable {
+			t.Errorf("while a check hangs: %d", code)
+		}
+	case <-time.After(patience):
+		t.Error("no answer while a check hangs")
+	}
+	close(hangs)
+	gametest.Eventually(t, "/healthz to be content when it hangs no more", func() bool { code, _ := get("/healthz"); return code == http.StatusOK })
 	a.stop()
 	if code, _ := get("/healthz"); code != http.StatusServiceUnavailable {
 		t.Errorf("after the end: %d", code)
