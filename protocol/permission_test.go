@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"sparring/protocol"
 	"sparring/protocol/credentials/credentialstest"
+	"sparring/protocol/natsconf"
 )
 
 // The server enforces the permissions of configs/nats.conf.
@@ -125,5 +127,57 @@ func (w *wire) permissions(t *testing.T, user func(string) protocol.Connection) 
 				t.Error("nothing was refused")
 			}
 		})
+	}
+}
+
+// A player can't fill the server's memory with subscriptions, on a server with nats.conf and on
+// one with credentials.
+func TestSubscriptionLimit(t *testing.T) {
+	accounts, err := natsconf.Accounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t)
+	signed := credentialstest.Start(t, "alice")
+	for _, c := range []struct {
+		what, account string
+		user          protocol.Connection
+	}{
+		{"a player", "PLAYERS", w.Player("alice")},
+		{"a spectator", "WATCH", w.Player("watch")},
+		{"a player with credentials", "PLAYERS", signed.Player("alice")},
+		{"a spectator with credentials", "WATCH", signed.Player(credentialstest.Spectator)},
+	} {
+		most := accounts[c.account].MaxSubs
+		if most == 0 || accounts[c.account].MaxConn == 0 {
+			t.Fatalf("%s has no limits", c.account)
+		}
+		nc := w.connect(c.user)
+		refusals := make(chan error, 2)
+		nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refusals <- err })
+		watch := func(n int) {
+			t.Helper()
+			_, err := nc.ChanSubscribe(fmt.Sprintf("sparring.watch.g%d", n), make(chan *nats.Msg))
+			w.must(err)
+		}
+		for n := range most {
+			watch(n)
+		}
+		w.must(nil, nc)
+		select {
+		case err := <-refusals:
+			t.Fatalf("%s, %d subscriptions: %v", c.what, most, err)
+		default:
+		}
+		watch(most)
+		select {
+		case err := <-refusals:
+			if !errors.Is(err, nats.ErrMaxSubscriptionsExceeded) {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		case <-w.ctx.Done():
+			t.Fatalf("%s: one subscription more is not refused", c.what)
+		}
+		nc.Close()
 	}
 }

@@ -92,6 +92,12 @@ func (s *Store) accounts() ([]*jwt.AccountClaims, error) {
 		if a.MaxPayload > 0 {
 			c.Limits.Payload = int64(a.MaxPayload)
 		}
+		if a.MaxSubs > 0 {
+			c.Limits.Subs = int64(a.MaxSubs)
+		}
+		if a.MaxConn > 0 {
+			c.Limits.Conn = int64(a.MaxConn)
+		}
 		// All accounts are the operator's, so an import needs no token of the exporter.
 		for _, e := range a.Exports {
 			subject, kind := kindOf(e.Service, e.Stream)

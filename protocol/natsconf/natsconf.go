@@ -112,6 +112,8 @@ func Players(p *server.Permissions) (players []string) {
 type Account struct {
 	JetStream  bool
 	MaxPayload int // of a message in bytes; 0: that of the server
+	MaxSubs    int // subscriptions of a connection; 0: any number
+	MaxConn    int // connections of all users together; 0: any number
 	Exports    []Export
 	Imports    []Import
 }
@@ -143,7 +145,7 @@ func Accounts() (map[string]Account, error) {
 		a := Account{JetStream: r.text("jetstream") == "enabled"}
 		delete(r.of, "users") // Options has them
 		limits := r.inner("limits")
-		a.MaxPayload = limits.number("max_payload")
+		a.MaxPayload, a.MaxSubs, a.MaxConn = limits.number("max_payload"), limits.number("max_subs"), limits.number("max_conn")
 		r.check(limits)
 		for _, e := range r.list("exports") {
 			x := Export{Service: e.text("service"), Stream: e.text("stream"), To: e.texts("accounts"), Streamed: e.text("response") == "stream"}
