@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -15,7 +16,8 @@ import (
 // only logs when it can't recover a stream, and starts without it.
 type serverLog struct {
 	log     zerolog.Logger
-	keepers []string // streams from which no message leaves by itself
+	clients zerolog.Logger // log, for what clients do
+	keepers []string       // streams from which no message leaves by itself
 
 	full atomic.Bool // the disk is, or was until a moment ago
 
@@ -28,8 +30,25 @@ type serverLog struct {
 // maxWarnings is how many warnings are remembered.
 const maxWarnings = 20
 
+// What clients do is logged at most clientLines times in clientPeriod: the server has a line
+// for each message that a user may not send, and whoever has a user can send a hundred
+// thousand a second.
+const (
+	clientLines  = 20
+	clientPeriod = 10 * time.Second
+)
+
+// about returns the logger for a line of the server.
+func (l *serverLog) about(text string) *zerolog.Logger {
+	if strings.Contains(text, " - cid:") {
+		return &l.clients
+	}
+	return &l.log
+}
+
 func newServerLog(log zerolog.Logger, stored []storedStream) *serverLog {
 	l := &serverLog{log: log.With().Str("component", "nats-server").Logger()}
+	l.clients = l.log.Sample(&zerolog.BurstSampler{Burst: clientLines, Period: clientPeriod})
 	for _, st := range stored {
 		if st.keeps {
 			l.keepers = append(l.keepers, st.name)
@@ -77,12 +96,13 @@ func (l *serverLog) Warnf(format string, v ...any) {
 	if strings.HasPrefix(format, "Plaintext passwords") {
 		return // they are random and never leave the process
 	}
-	l.note(fmt.Sprintf(format, v...))
-	if l.routine(fmt.Sprintf(format, v...)) {
-		l.log.Info().Msgf(format, v...)
+	text := fmt.Sprintf(format, v...)
+	l.note(text)
+	if l.routine(text) {
+		l.log.Info().Msg(text)
 		return
 	}
-	l.log.Warn().Msgf(format, v...)
+	l.about(text).Warn().Msg(text)
 }
 
 // routine reports whether a warning is usual after a kill. The server writes its
@@ -115,8 +135,9 @@ func (l *serverLog) routine(text string) bool {
 }
 
 func (l *serverLog) Errorf(format string, v ...any) {
-	l.note(fmt.Sprintf(format, v...))
-	l.log.Error().Msgf(format, v...)
+	text := fmt.Sprintf(format, v...)
+	l.note(text)
+	l.about(text).Error().Msg(text)
 }
 
 // Fatalf keeps the error. Start returns it, so that until the server has started its

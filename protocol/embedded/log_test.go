@@ -2,9 +2,16 @@ package embedded
 
 import (
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+
+	"sparring/game/gametest"
+	"sparring/protocol"
 )
 
 // TestRoutineWarnings: what the server reports after every kill is no warning;
@@ -28,4 +35,56 @@ func TestRoutineWarnings(t *testing.T) {
 			t.Errorf("%s: logged as %s, want %s", text, out.String(), level)
 		}
 	}
+}
+
+// TestLinesAboutClients: a user who sends what it may not send does not fill the log, nor does
+// it hide what the server says of itself.
+func TestLinesAboutClients(t *testing.T) {
+	var log synced
+	srv, err := Start(Config{Players: []protocol.PlayerID{"alice"}, Log: zerolog.New(&log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	nc, err := protocol.Connect(srv.Player("alice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	const denied = 1000
+	var refused atomic.Int64
+	nc.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { refused.Add(1) })
+	begun := time.Now()
+	for range denied {
+		if err := nc.Publish("sparring.play.bob.hello", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gametest.Eventually(t, "the refusals", func() bool { return refused.Load() == denied })
+	most := clientLines * (1 + int(time.Since(begun)/clientPeriod))
+	if n := log.count("Publish Violation"); n == 0 || n > most {
+		t.Errorf("%d lines about %d refusals, want up to %d", n, denied, most)
+	}
+	srv.ns.Errorf("the disk fails")
+	if log.count("the disk fails") != 1 {
+		t.Error("what the server says of itself is missing")
+	}
+}
+
+// synced is a log that is safe for concurrent use.
+type synced struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *synced) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *synced) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), text)
 }
