@@ -291,6 +291,45 @@ func TestLapseIsSaidOnce(t *testing.T) {
 	}
 }
 
+// While an arena's lease has expired, as when the streams have no leader, another arena may have
+// its games and no seat can be given to anybody: nobody is charged for that time.
+func TestUnchargedWithoutLease(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.LeaseFor = 4 * patience // no renewal but that of the test
+	a := runArena(t, srv, cfg)
+	began := time.Now()
+	ann, bob, g := still(t, srv, small(t, "600"))
+	running := func() (clocks protocol.Clocks) {
+		a.visit(g, func(r *referee) { clocks = r.game.Snapshot(time.Now()).Clocks })
+		return clocks
+	}
+	gametest.Eventually(t, "the arena to watch the game no more", func() bool { return a.at(g).quiet.Load() != nil })
+
+	a.leases.mu.Lock()
+	a.leases.held[a.leases.own].renewed = time.Now().Add(-2 * cfg.LeaseFor)
+	a.leases.mu.Unlock()
+	gametest.Eventually(t, "the clock to stand", func() bool { return running().Running == nil })
+	stood := time.Now()
+	before := running().Seats[game.First]
+	time.Sleep(300 * time.Millisecond)
+	if after := running(); after.Running != nil || after.Seats[game.First] != before {
+		t.Errorf("without a lease the clock goes from %+v to %+v", before, after)
+	}
+	stands := time.Since(stood)
+
+	if !a.leases.renewOwn(t.Context(), a.store.leases) {
+		t.Fatal("the lease is not renewed")
+	}
+	gametest.Eventually(t, "the clock to run", func() bool { return running().Running != nil })
+	ans := ann.step(t.Context(), g)
+	if most := (time.Since(began) - stands).Milliseconds(); ans.Receipt == nil || ans.Receipt.ChargedMS > most {
+		t.Errorf("receipt %+v: want at most %d ms charged, since the clock stood for %v", ans.Receipt, most, stands)
+	}
+	bob.until(g, "the move", plies(1))
+}
+
 func TestTakeoverAfterCrash(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")

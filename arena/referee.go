@@ -48,7 +48,8 @@ type referee struct {
 	storeAt    time.Time     // when to try again to store it
 	storePause time.Duration // the pause before that
 	lingerTo   time.Time     // after the end: until when late requests are answered
-	offline    bool          // without a connection to NATS
+	suspended  bool          // see checkSuspended
+	offline    bool          // there was no connection to NATS, while suspended
 
 	uncharged time.Time // outages have been taken off the clocks up to here
 	halted    time.Time // when the last outage began that stopped the clocks
@@ -303,26 +304,33 @@ func (r *referee) resumeLog() {
 	}
 }
 
-// checkOffline reports whether the connection is down. While it is, no clock
-// runs and no seat is lost: neither moves nor heartbeats could reach us.
-func (r *referee) checkOffline(now time.Time) bool {
-	was := r.offline
-	if r.offline = !r.a.nc.IsConnected(); r.offline {
+// checkSuspended reports whether the game is suspended: there is no connection, or our own
+// lease has expired, so that the game may be another arena's. Neither moves nor heartbeats
+// may reach us then, and no seat can be given to anybody, so no clock runs and no seat is
+// lost.
+func (r *referee) checkSuspended(now time.Time) bool {
+	was, offline := r.suspended, !r.a.nc.IsConnected()
+	if r.suspended = offline || !r.game.Over() && !r.owns(); r.suspended {
+		r.offline = r.offline || offline
+		r.quiet.Store(nil) // look again until it is over
 		r.game.Suspend(now, now)
 		r.seatSince = [2]time.Time{now, now}
 		return true
 	}
 	if was && !r.game.Over() {
-		r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock resumes when the seat to act sends a heartbeat")
+		if r.offline {
+			r.log.Info().Int("ply", r.game.Ply()).Msg("connected again: the clock resumes when the seat to act sends a heartbeat")
+		}
 		r.repeatStates()
 	}
+	r.offline = false
 	return false
 }
 
 // expire handles a deadline of the game, as soon as everything has arrived that
 // players sent before it.
 func (r *referee) expire() {
-	if r.checkOffline(time.Now()) {
+	if r.checkSuspended(time.Now()) {
 		return
 	}
 	if at, ok := r.game.Deadline(); ok && r.a.reach.heardUntil().Before(at) {
@@ -418,7 +426,7 @@ func (r *referee) repeat(seat game.Seat, h protocol.Holder, now time.Time) time.
 // tick does the work that neither a request nor a deadline triggers.
 func (r *referee) tick() {
 	now := time.Now()
-	if r.checkOffline(now) {
+	if r.checkSuspended(now) {
 		return
 	}
 	if len(r.unlogged) > 0 && now.After(r.catchUpAt) {
@@ -437,9 +445,6 @@ func (r *referee) tick() {
 			r.storeRecord(now)
 		}
 		return
-	}
-	if !r.owns() {
-		return // the seats are its owner's to watch
 	}
 	q := &quiet{until: now.Add(maxResend)}
 	calm := len(r.unlogged) == 0

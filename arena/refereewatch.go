@@ -38,7 +38,8 @@ func (a *Arena) watchSeats(ctx context.Context) {
 		}
 		now := time.Now()
 		o := a.reach.outage(now)
-		disturbed := !a.nc.IsConnected() || o != last
+		_, alive := a.leases.alive()
+		disturbed := !a.nc.IsConnected() || !alive || o != last
 		last = o
 		for _, r := range a.restless(now, disturbed) {
 			select {
