@@ -247,17 +247,22 @@ func (l *leases) watchOwn(ctx context.Context) {
 	}
 }
 
+// cutOff reports whether the bucket has taken nothing for half the time of a lease, and
+// since when: the server hangs, or is cut off from the cluster. A full disk is neither.
+func (l *leases) cutOff() (since time.Time, cut bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stored, time.Since(l.stored) >= l.ttl/2 && time.Since(l.noRoom) >= 2*l.ttl
+}
+
 // leaveMinority goes to another server whenever the bucket has taken nothing for so long
 // that our lease has expired, and takes it there, until ctx ends. This server hangs, or is
 // cut off from the cluster, so that its clients stay connected and it has no streams.
 func (l *leases) leaveMinority(ctx context.Context) {
 	for ctx.Err() == nil {
 		sleep(ctx, l.ttl/12)
-		l.mu.Lock()
-		since := l.stored
-		cutOff := time.Since(since) >= l.ttl/2 && time.Since(l.noRoom) >= 2*l.ttl
-		l.mu.Unlock()
-		if !cutOff || !l.online() {
+		since, cut := l.cutOff()
+		if !cut || !l.online() {
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, l.ttl/6)

@@ -49,6 +49,31 @@ func arenaWithGame(t *testing.T) (*Arena, *owners) {
 	return a, o
 }
 
+// A store that has taken nothing for half the time of a lease may be cut off with the arena:
+// players with another server to go to are not kept until the lease expires.
+func TestCanStore(t *testing.T) {
+	t.Parallel()
+	a := leaseArena(t)
+	a.leases.takeOwn(t.Context())
+	silent := func(d time.Duration) {
+		a.leases.mu.Lock()
+		defer a.leases.mu.Unlock()
+		a.leases.stored, a.leases.held[a.leases.own].renewed = time.Now().Add(-d), time.Now()
+	}
+	silent(0)
+	if !a.canStore() {
+		t.Error("a lease was just taken: want an arena that can store")
+	}
+	silent(a.cfg.LeaseFor / 2)
+	if _, alive := a.leases.alive(); !alive || a.canStore() {
+		t.Errorf("silent for half a lease: the lease holds: %v, want true; it can store: %v, want false", alive, a.canStore())
+	}
+	a.leases.noteRoom(&jetstream.APIError{ErrorCode: codeStorage}, time.Now())
+	if !a.canStore() {
+		t.Error("a full disk counts as a store that does not answer")
+	}
+}
+
 // A game is its owner's as long as that renews its own lease. An arena whose lease had
 // expired keeps the games that nobody took meanwhile, and loses the others.
 func TestOwners(t *testing.T) {

@@ -22,10 +22,18 @@ func (a *Arena) alive(from protocol.From, m protocol.Alive) protocol.AliveAnswer
 	case protocol.Denied:
 		return protocol.AliveAnswer{Answer: refusal(protocol.Denied, otherProcess)}
 	}
-	if _, ok := a.leases.alive(); !ok && protocol.CanFailOver(a.nc) {
+	if !a.canStore() && protocol.CanFailOver(a.nc) {
 		return protocol.AliveAnswer{Answer: refusal(protocol.Unavailable, "nothing can be stored now")} // perhaps another arena can
 	}
 	return protocol.AliveAnswer{Held: a.index.heldBy(from.Player, m.Instance)}
+}
+
+// canStore reports whether our lease holds and the store still answers: one that lies cut
+// off with us is not waited for until the lease expires.
+func (a *Arena) canStore() bool {
+	_, alive := a.leases.alive()
+	_, cut := a.leases.cutOff()
+	return alive && !cut
 }
 
 // served reports whether a game has a referee in some arena, will have one soon,
