@@ -462,7 +462,7 @@ func matchOutcome(s *match.Standing, test *elo.SPRT) error {
 		return outcome(exitFaulty)
 	}
 	if test != nil {
-		switch test.Verdict(s.Meets[0].Pairs) {
+		switch test.Verdict(s.Pairings[0].Pairs) {
 		case elo.AcceptH0:
 			return outcome(exitH0)
 		case elo.AcceptH1:

@@ -176,7 +176,7 @@ func (w *worthRun) count(n int, games []*match.Game) error {
 			return err
 		}
 	}
-	w.results[n] = screening.Result{Players: w.design.Draw(n), Share: s.Meets[0].Points() / float64(len(games))}
+	w.results[n] = screening.Result{Players: w.design.Draw(n), Share: s.Pairings[0].Points() / float64(len(games))}
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (p *Plan) measured(n int, s *match.Standing) (*Step, error) {
 	if n > level.Weakest {
 		against = fmt.Sprintf("level %d", n-1)
 	}
-	m, above := &s.Meets[0], s.Meets[0].Pairs.Elo()
+	m, above := &s.Pairings[0], s.Pairings[0].Pairs.Elo()
 	return &Step{Level: n, Parameters: params, Against: against, Games: m.Games(), Wins: m.Wins, Draws: m.Draws, Losses: m.Losses,
 		Pairs: m.Pairs, Faults: s.Players[0].FaultCount() + s.Players[1].FaultCount(),
 		Above: Diff{Number(above.Elo), Number(above.Error)}}, nil

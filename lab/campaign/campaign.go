@@ -165,7 +165,7 @@ func (c *Campaign) changed() bool {
 	})
 }
 
-// isAside reports whether the meeting is among those that were set aside.
+// isAside reports whether the pairing is among those that were set aside.
 func (m *meeting) isAside(asides []Aside) bool {
 	return slices.ContainsFunc(asides, func(a Aside) bool { return a.Match == m.Match && a.Players == m.names() })
 }
@@ -311,7 +311,7 @@ func (m *meeting) played(s *match.Standing) (n int) {
 // missing returns how many of the plan's games are still to be played: none when the
 // sequential test has decided.
 func (m *meeting) missing(s *match.Standing) int {
-	if test := m.plan.SPRT; test != nil && test.Verdict(s.Meets[0].Pairs) != elo.Open {
+	if test := m.plan.SPRT; test != nil && test.Verdict(s.Pairings[0].Pairs) != elo.Open {
 		return 0
 	}
 	return 2*m.total - m.played(s)

@@ -143,7 +143,7 @@ func (c *Campaign) work(ctx context.Context) error {
 // anew for each pair.
 const steps = 20
 
-// choose returns the meeting that is furthest behind, the last one if it is no
+// choose returns the pairing that is furthest behind, the last one if it is no
 // further than others, nil if there is none.
 func (c *Campaign) choose(last *meeting) *meeting {
 	c.mu.Lock()
@@ -167,7 +167,7 @@ func (c *Campaign) choose(last *meeting) *meeting {
 // errSave wraps the error of a game that can't be saved.
 var errSave = errors.New("a finished game is not saved")
 
-// finished saves a game, and sets its meeting aside if a player is broken. On a full
+// finished saves a game, and sets its pairing aside if a player is broken. On a full
 // disk it waits for room.
 func (c *Campaign) finished(ctx context.Context, m *meeting, g *match.Game) error {
 	err := m.match.Finished(g)
@@ -236,7 +236,7 @@ func (c *Campaign) breaks(m *meeting, g *match.Game) (a Aside) {
 	return a
 }
 
-// setAside ends a meeting for this run, and all of the match in which a player is
+// setAside ends a pairing for this run, and all of the match in which a player is
 // broken.
 func (c *Campaign) setAside(m *meeting, a Aside) {
 	c.mu.Lock()

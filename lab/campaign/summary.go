@@ -125,12 +125,12 @@ type MatchSummary struct {
 	Total int         `json:"total"`
 	// Repeated are games that are move for move like others, see match.Standing.
 	Repeated int              `json:"repeated,omitempty"`
-	Meets    []MeetingSummary `json:"meetings"`
+	Pairings []PairingSummary `json:"meetings"`
 	Report   string           `json:"report,omitempty"` // file of the report of its games; "": none
 }
 
-// MeetingSummary is the state of two players of a match.
-type MeetingSummary struct {
+// PairingSummary is the state of two players of a match.
+type PairingSummary struct {
 	Players [2]string `json:"players"`
 	Total   int       `json:"total"` // games
 	New     int       `json:"new"`
@@ -260,7 +260,7 @@ func (c *Campaign) previous(m *meeting) (*match.Standing, error) {
 	return nil, nil
 }
 
-// sums adds up meetings to a summary.
+// sums adds up pairings to a summary.
 type sums struct {
 	*Summary
 	tables map[string]*sumTable
@@ -280,7 +280,7 @@ func newSums(s *Summary) *sums {
 }
 
 func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*match.Fault, aside bool) {
-	names, meet := m.names(), &st.Meets[0]
+	names, meet := m.names(), &st.Pairings[0]
 	fresh := st.Games - m.before
 	played, total := m.played(st), 2*m.total
 	s.Games += played
@@ -291,7 +291,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	before := NewMeasure(match.ScoreOf(st.Results[:m.before]))
 	now := NewMeasure(meet.Score)
 	if change := (Strength{Match: m.Match, Players: names, New: fresh, Before: before, Now: now}); previous != nil {
-		score := previous.Meets[0].Score
+		score := previous.Pairings[0].Score
 		if previous.Players[0].Name != names[0] {
 			score = score.Turned()
 		}
@@ -309,12 +309,12 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	of.Games += played
 	of.Total += total
 	of.Repeated += st.Repeated
-	row := MeetingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
+	row := PairingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
 		Faults: [2]int{st.Players[0].FaultCount(), st.Players[1].FaultCount()}}
 	if m.plan.SPRT != nil {
 		row.Verdict = m.plan.SPRT.Verdict(meet.Pairs).String()
 	}
-	of.Meets = append(of.Meets, row)
+	of.Pairings = append(of.Pairings, row)
 	t := s.tables[m.Terms.Game]
 	if t == nil {
 		t = &sumTable{scores: map[[2]string]*match.Score{}, faults: map[string]map[engine.FaultKind]int{}}
@@ -324,7 +324,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	t.add(names, meet.Score, st)
 }
 
-// addFaults counts the faults of a meeting by match and player, and quotes the latest.
+// addFaults counts the faults of a pairing by match and player, and quotes the latest.
 func (s *sums) addFaults(m *meeting, st, previous *match.Standing, latest map[int]*match.Fault) {
 	for i, name := range m.names() {
 		at := slices.IndexFunc(s.Faults, func(f Faults) bool { return f.Match == m.Match && f.Player == name })
@@ -408,8 +408,8 @@ func (s *sums) end() {
 // table returns the standing of all players.
 func (t *sumTable) table(gameName string) Table {
 	st := match.NewStanding(&match.Terms{Game: gameName, Players: t.names, Kind: match.RoundRobin})
-	for i := range st.Meets {
-		m := &st.Meets[i]
+	for i := range st.Pairings {
+		m := &st.Pairings[i]
 		names := [2]string{t.names[m.A], t.names[m.B]}
 		score := t.scores[names]
 		if score == nil {

@@ -90,7 +90,7 @@ func (r *Guo2012Round) write(b *strings.Builder, paper *guo2012Table) {
 	fmt.Fprintln(w, "first\tsecond\tgames\tscore\tfirst %\tpaper\tfirst %")
 	for k, s := range r.Standings {
 		staged, other := s.Players[0].Name, s.Players[1].Name
-		m := &s.Meets[0]
+		m := &s.Pairings[0]
 		asFirst, asSecond := m.First, m.Second()
 		row := func(first, second string, games int, points float64, printed int) {
 			if games == 0 {
@@ -109,7 +109,7 @@ func (r *Guo2012Round) write(b *strings.Builder, paper *guo2012Table) {
 	}
 	w.Flush() // a Builder never fails
 	for _, s := range r.Standings {
-		m := &s.Meets[0]
+		m := &s.Pairings[0]
 		if m.Games() == 0 {
 			continue
 		}

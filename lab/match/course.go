@@ -64,11 +64,11 @@ func thinned(all []reading) []reading {
 // bounds. Of several: their Elo, each relative to the opponents it met, on a scale
 // with the 95 % intervals. Test may be nil.
 func (s *Standing) Draw(out io.Writer, f chart.Format, test *elo.SPRT) error {
-	if len(s.Meets) > 1 {
+	if len(s.Pairings) > 1 {
 		return chart.Write(out, f, s.scale())
 	}
 	all := thinned(s.course())
-	m := &s.Meets[0]
+	m := &s.Pairings[0]
 	score, err := s.score(all, ScoreTexts{
 		Title: fmt.Sprintf("%s against %s: %s, Elo %s", s.Players[m.A].Name, s.Players[m.B].Name, m.wdl(), eloText(m.Pairs)),
 		Games: "games",
@@ -139,7 +139,7 @@ func (s *Standing) score(all []reading, texts ScoreTexts) (*plot.Plot, error) {
 
 func (s *Standing) drawLLR(all []reading, test *elo.SPRT) (*plot.Plot, error) {
 	lower, upper := test.Bounds()
-	p := s.gamesPlot(fmt.Sprintf("sequential test of %g against %g Elo: %s", test.Elo0, test.Elo1, test.Verdict(s.Meets[0].Pairs)), "games", "LLR")
+	p := s.gamesPlot(fmt.Sprintf("sequential test of %g against %g Elo: %s", test.Elo0, test.Elo1, test.Verdict(s.Pairings[0].Pairs)), "games", "LLR")
 	p.Y.Min, p.Y.Max = lower, upper
 	var llr plotter.XYs
 	for _, r := range all {

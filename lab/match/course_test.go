@@ -39,8 +39,8 @@ func standingOf(t *testing.T, halves ...int) *Standing {
 func TestCourse(t *testing.T) {
 	s := standingOf(t, 4, 2, 3, 0, 4, 1)
 	all := s.course()
-	if len(all) != 5 || all[0].games != 5 || all[0].pairs != (elo.Pairs{0, 0, 1, 0, 1}) || all[4].games != 12 || all[4].pairs != s.Meets[0].Pairs {
-		t.Fatalf("%+v; the standing has %v", all, s.Meets[0].Pairs)
+	if len(all) != 5 || all[0].games != 5 || all[0].pairs != (elo.Pairs{0, 0, 1, 0, 1}) || all[4].games != 12 || all[4].pairs != s.Pairings[0].Pairs {
+		t.Fatalf("%+v; the standing has %v", all, s.Pairings[0].Pairs)
 	}
 	test := &elo.SPRT{Elo0: 0, Elo1: 50, Alpha: 0.05, Beta: 0.05}
 	var svg, without bytes.Buffer

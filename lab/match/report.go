@@ -13,8 +13,8 @@ import (
 
 // Line returns the standing as one line, for a progress display. Test may be nil.
 func (s *Standing) Line(test *elo.SPRT) string {
-	if len(s.Meets) == 1 {
-		m := &s.Meets[0]
+	if len(s.Pairings) == 1 {
+		m := &s.Pairings[0]
 		diff := eloText(m.Pairs)
 		if m.unpaired() > 0 && diff != tooFew { // else it would seem to contradict the percentage
 			diff = "of complete pairs " + diff
@@ -41,7 +41,7 @@ func llrText(test *elo.SPRT, p elo.Pairs) string {
 // Write prints the full standing. Test may be nil.
 func (s *Standing) Write(out io.Writer, test *elo.SPRT) error {
 	var b strings.Builder
-	if len(s.Meets) == 1 {
+	if len(s.Pairings) == 1 {
 		s.writeDuel(&b, test)
 	} else {
 		s.writeTable(&b)
@@ -53,7 +53,7 @@ func (s *Standing) Write(out io.Writer, test *elo.SPRT) error {
 }
 
 func (s *Standing) writeDuel(b *strings.Builder, test *elo.SPRT) {
-	m := &s.Meets[0]
+	m := &s.Pairings[0]
 	fmt.Fprintf(b, "%s against %s\n", s.Players[m.A].Name, s.Players[m.B].Name)
 	fmt.Fprintf(b, "games      %d: %s, %s, %.2f %%\n", m.Games(), m.wdl(), pointsText(m.Points()), m.Percent())
 	fmt.Fprintf(b, "pairs      %d: %s (0, ½, 1, 1½, 2 points)", m.Pairs.Count(), pairsText(m.Pairs))
@@ -85,14 +85,14 @@ func (s *Standing) writeTable(b *strings.Builder) {
 		p := &s.Players[i]
 		players.Add(rank+1, p.Name, p.Games(), p.wdl(), p.Points(), fmt.Sprintf("%.1f", p.Percent()), eloText(p.Pairs), p.FaultCount())
 	}
-	meetings := texttable.Table{{"meeting", "games", "W-D-L", "points", "%", "Elo (95 %)", "LOS %"}}
-	for i := range s.Meets {
-		m := &s.Meets[i]
-		meetings.Add(s.Players[m.A].Name+" - "+s.Players[m.B].Name, m.Games(), m.wdl(), m.Points(), fmt.Sprintf("%.1f", m.Percent()), eloText(m.Pairs), fmt.Sprintf("%.1f", 100*m.Pairs.LOS()))
+	pairings := texttable.Table{{"pairing", "games", "W-D-L", "points", "%", "Elo (95 %)", "LOS %"}}
+	for i := range s.Pairings {
+		m := &s.Pairings[i]
+		pairings.Add(s.Players[m.A].Name+" - "+s.Players[m.B].Name, m.Games(), m.wdl(), m.Points(), fmt.Sprintf("%.1f", m.Percent()), eloText(m.Pairs), fmt.Sprintf("%.1f", 100*m.Pairs.LOS()))
 	}
 	players.Write(b) // a Builder never fails
 	b.WriteByte('\n')
-	meetings.Write(b)
+	pairings.Write(b)
 }
 
 func (s *Standing) writeEnds(b *strings.Builder) {

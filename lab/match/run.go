@@ -259,5 +259,5 @@ func (m *Match) Decided() bool {
 }
 
 func (m *Match) decided() bool {
-	return m.plan.SPRT != nil && m.plan.SPRT.Verdict(m.standing.Meets[0].Pairs) != elo.Open
+	return m.plan.SPRT != nil && m.plan.SPRT.Verdict(m.standing.Pairings[0].Pairs) != elo.Open
 }

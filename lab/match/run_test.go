@@ -57,8 +57,8 @@ func TestSelfAgainstSelf(t *testing.T) {
 
 func selfAgainstSelf(t *testing.T, p Plan) {
 	s, games := run(t, p)
-	if want := (elo.Pairs{0, 0, p.Games / 2, 0, 0}); s.Meets[0].Pairs != want || s.Meets[0].Percent() != 50 {
-		t.Errorf("pairs %v, want %v; %.1f %%", s.Meets[0].Pairs, want, s.Meets[0].Percent())
+	if want := (elo.Pairs{0, 0, p.Games / 2, 0, 0}); s.Pairings[0].Pairs != want || s.Pairings[0].Percent() != 50 {
+		t.Errorf("pairs %v, want %v; %.1f %%", s.Pairings[0].Pairs, want, s.Pairings[0].Percent())
 	}
 	for i := range s.Players {
 		if s.Players[i].FaultCount() > 0 {
@@ -286,7 +286,7 @@ func TestSequentialTestEndsTheMatch(t *testing.T) {
 		before := len(file.Games())
 		s, games := run(t, p)
 		file.Close()
-		if v := p.SPRT.Verdict(s.Meets[0].Pairs); v != elo.AcceptH1 || s.Games >= 1000 {
+		if v := p.SPRT.Verdict(s.Pairings[0].Pairs); v != elo.AcceptH1 || s.Games >= 1000 {
 			t.Errorf("%v after %d games", v, s.Games)
 		}
 		if round == 1 && (before == 0 || len(games) != 0) {
@@ -301,12 +301,12 @@ func TestSequentialTestEndsTheMatch(t *testing.T) {
 
 func TestTournaments(t *testing.T) {
 	players := map[string]script{"w": steady, "x": drawn, "y": steady, "z": from(0, failing(&engine.Fault{Kind: engine.FaultCrash}))}
-	for kind, meetings := range map[Kind]int{RoundRobin: 6, Gauntlet: 3} {
+	for kind, pairings := range map[Kind]int{RoundRobin: 6, Gauntlet: 3} {
 		p := planOf(t, "nodes=10", players, "w", "x", "y", "z")
 		p.Terms.Kind, p.Games, p.Concurrency = kind, 4, 2
 		s, games := run(t, p)
-		if len(s.Meets) != meetings || len(games) != 4*meetings || s.Games != 4*meetings {
-			t.Fatalf("%s: %d meetings, %d games", kind, len(s.Meets), len(games))
+		if len(s.Pairings) != pairings || len(games) != 4*pairings || s.Games != 4*pairings {
+			t.Fatalf("%s: %d pairings, %d games", kind, len(s.Pairings), len(games))
 		}
 		points, faults := 0.0, 0
 		for i := range s.Players {
@@ -314,7 +314,7 @@ func TestTournaments(t *testing.T) {
 			faults += s.Players[i].FaultCount()
 		}
 		z := &s.Players[3]
-		if points != float64(4*meetings) || faults != z.Faults[engine.FaultCrash] || z.Losses != z.Games() || faults != z.Games() {
+		if points != float64(4*pairings) || faults != z.Faults[engine.FaultCrash] || z.Losses != z.Games() || faults != z.Games() {
 			t.Errorf("%s: %g points, %d faults; %+v", kind, points, faults, z)
 		}
 		if order := s.Ranking(); order[3] != 3 {
@@ -447,7 +447,7 @@ func TestDuelText(t *testing.T) {
 		{Score{Draws: 2, Pairs: elo.Pairs{0, 0, 1, 0, 0}}, []string{"2: 0-2-0, 1 point, ", "\nElo        too few games\n"}},
 		{Score{Wins: 9, Losses: 11, Pairs: elo.Pairs{2, 2, 3, 1, 2}}, []string{" at 95 %, LOS ", ", normalized "}},
 	} {
-		s := &Standing{Players: make([]Tally, 2), Meets: []Meeting{{A: 0, B: 1, Score: c.score}}}
+		s := &Standing{Players: make([]Tally, 2), Pairings: []Pairing{{A: 0, B: 1, Score: c.score}}}
 		var b strings.Builder
 		s.writeDuel(&b, nil)
 		for _, want := range c.wanted {

@@ -13,10 +13,10 @@ import (
 
 // Standing is the result of the games so far. Their order does not matter.
 type Standing struct {
-	Terms   *Terms
-	Games   int
-	Players []Tally   // by index
-	Meets   []Meeting // in the order of Terms.Pairings
+	Terms    *Terms
+	Games    int
+	Players  []Tally   // by index
+	Pairings []Pairing // in the order of Terms.Pairings
 	// Repetitions counts the games that ended by repetition; under different
 	// repetition rules they might have continued.
 	Repetitions int
@@ -54,11 +54,11 @@ func courseOf(g *Game) uint64 {
 
 // Result is a game as the statistics see it.
 type Result struct {
-	Meeting int // index of Standing.Meets
+	Pairing int // index of Standing.Pairings
 	Pair    int
 	Leg     int       // 0: the game has no partner
-	Halves  int       // half points of the meeting's A, 0 to 2
-	SeatA   game.Seat // of the meeting's A
+	Halves  int       // half points of the pairing's A, 0 to 2
+	SeatA   game.Seat // of the pairing's A
 	Plies   int
 	Fault   engine.FaultKind // by which the loser lost; "" for none
 }
@@ -95,7 +95,7 @@ func (s Score) Turned() Score {
 	return Score{Wins: s.Losses, Draws: s.Draws, Losses: s.Wins, Pairs: s.Pairs.Turned()}
 }
 
-// ScoreOf returns the score of the results of one meeting, from A's side.
+// ScoreOf returns the score of the results of one pairing, from A's side.
 func ScoreOf(results []Result) (s Score) {
 	open := map[int]int{} // half points of the first game of a pair
 	for _, r := range results {
@@ -142,15 +142,15 @@ func (t *Tally) FaultCount() (n int) {
 	return n
 }
 
-// Meeting is the score of player A against player B.
-type Meeting struct {
+// Pairing is the score of player A against player B.
+type Pairing struct {
 	A, B int // indices of players
 	Score
 	First Score // of A's games with the first seat, without pairs
 }
 
 // Second returns the score of A's games with the second seat, without pairs.
-func (m *Meeting) Second() Score {
+func (m *Pairing) Second() Score {
 	return Score{Wins: m.Wins - m.First.Wins, Draws: m.Draws - m.First.Draws, Losses: m.Losses - m.First.Losses}
 }
 
@@ -167,7 +167,7 @@ func NewStanding(t *Terms) *Standing {
 		s.Players = append(s.Players, Tally{Name: name, Faults: map[engine.FaultKind]int{}})
 	}
 	for _, p := range t.Pairings() {
-		s.Meets = append(s.Meets, Meeting{A: p[0], B: p[1]})
+		s.Pairings = append(s.Pairings, Pairing{A: p[0], B: p[1]})
 	}
 	return s
 }
@@ -175,11 +175,11 @@ func NewStanding(t *Terms) *Standing {
 // Add adds a finished game. It returns an error if the game does not belong to
 // the match or was added before.
 func (s *Standing) Add(g *Game) error {
-	at := s.meeting(g.Match.Players)
+	at := s.pairing(g.Match.Players)
 	if at < 0 || g.Result == game.Undecided {
 		return fmt.Errorf("game %s, players %v, result %s: not a finished game of this match", g.ID, g.Match.Players, g.Result)
 	}
-	m := &s.Meets[at]
+	m := &s.Pairings[at]
 	seatA := game.First
 	if g.Match.Players[game.First] != m.A {
 		seatA = game.Second
@@ -212,7 +212,7 @@ func (s *Standing) Add(g *Game) error {
 	case game.Repetition, game.PerpetualCheck, game.PerpetualChase:
 		s.Repetitions++
 	}
-	result := Result{Meeting: at, Pair: g.Match.Pair, Leg: g.Match.Leg, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
+	result := Result{Pairing: at, Pair: g.Match.Pair, Leg: g.Match.Leg, Halves: halves, SeatA: seatA, Plies: len(g.Plies)}
 	if f := g.Match.Fault; f != nil {
 		result.Fault = f.Kind
 		p := &s.Players[g.Match.Players[f.Seat]]
@@ -237,7 +237,7 @@ func halvesOf(r game.Result, seat game.Seat) int {
 
 // addToPair notes the first game of a pair, and counts the pair with the second. Halves are
 // the half points of m.A.
-func (s *Standing) addToPair(g *Game, m *Meeting, halves int) error {
+func (s *Standing) addToPair(g *Game, m *Pairing, halves int) error {
 	sum := 2 * halves // of a game without a partner, see elo.Pairs
 	if g.Match.Leg != 0 {
 		first, ok := s.open[g.Match.Pair]
@@ -261,9 +261,9 @@ func (s *Standing) addToPair(g *Game, m *Meeting, halves int) error {
 	return nil
 }
 
-// meeting returns the index of the meeting of two players, -1 for none.
-func (s *Standing) meeting(players [2]int) int {
-	return slices.IndexFunc(s.Meets, func(m Meeting) bool {
+// pairing returns the index of the pairing of two players, -1 for none.
+func (s *Standing) pairing(players [2]int) int {
+	return slices.IndexFunc(s.Pairings, func(m Pairing) bool {
 		return players == [2]int{m.A, m.B} || players == [2]int{m.B, m.A}
 	})
 }
@@ -280,8 +280,8 @@ func (s *Side) Add(o Side) {
 
 // Pairs returns the number of pairs of which both games are finished.
 func (s *Standing) Pairs() (n int) {
-	for i := range s.Meets {
-		n += s.Meets[i].Pairs.Count()
+	for i := range s.Pairings {
+		n += s.Pairings[i].Pairs.Count()
 	}
 	return n
 }

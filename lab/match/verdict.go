@@ -35,7 +35,7 @@ const fewGames = 10
 // said, or said to be open. Test may be nil.
 func (s *Standing) Verdict(test *elo.SPRT) [2]Finding {
 	first := s.leader()
-	if len(s.Meets) == 1 {
+	if len(s.Pairings) == 1 {
 		first = s.strength(test)
 	}
 	besides := s.besides()
@@ -53,7 +53,7 @@ func percent(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 
 // strength says which of two players is better.
 func (s *Standing) strength(test *elo.SPRT) Finding {
-	m := &s.Meets[0]
+	m := &s.Pairings[0]
 	a, b, pairs := s.Players[m.A].Name, s.Players[m.B].Name, m.Pairs
 	if test != nil {
 		if v := test.Verdict(pairs); v != elo.Open {
@@ -99,16 +99,16 @@ func narrower(p elo.Pairs) (games int, within float64) {
 	return int(digits * math.Ceil(needed/digits)), within
 }
 
-// leader says who of several players is the strongest, if the meetings tell. The
-// likelihoods are those of all meetings together: the leader is chosen after the
+// leader says who of several players is the strongest, if the pairings tell. The
+// likelihoods are those of all pairings together: the leader is chosen after the
 // games.
 func (s *Standing) leader() Finding {
 	best := s.Ranking()[0]
 	p := &s.Players[best]
 	values := []any{"a", p.Name, "percent", percent(p.Percent() / 100)}
 	var open []string
-	for i := range s.Meets {
-		m := &s.Meets[i]
+	for i := range s.Pairings {
+		m := &s.Pairings[i]
 		pairs, other := m.Pairs, m.B
 		switch best {
 		case m.A:
@@ -117,7 +117,7 @@ func (s *Standing) leader() Finding {
 		default:
 			continue
 		}
-		if pairs.LOS() < 1-0.025/float64(len(s.Meets)) {
+		if pairs.LOS() < 1-0.025/float64(len(s.Pairings)) {
 			open = append(open, s.Players[other].Name)
 		}
 	}
@@ -174,7 +174,7 @@ func (s *Standing) faults() (Finding, bool) {
 	}
 	var all, lost []int // lengths of its games
 	for _, r := range s.Results {
-		m := s.Meets[r.Meeting]
+		m := s.Pairings[r.Pairing]
 		if m.A != worst && m.B != worst {
 			continue
 		}
@@ -248,7 +248,7 @@ func (m mean) variance() float64 {
 // lengths compares the score in the shorter and the longer half of the games of two
 // players.
 func (s *Standing) lengths() (Finding, bool) {
-	if len(s.Meets) > 1 {
+	if len(s.Pairings) > 1 {
 		return Finding{}, false
 	}
 	var all []int
@@ -270,7 +270,7 @@ func (s *Standing) lengths() (Finding, bool) {
 	if math.Abs(short.value()-long.value()) < significant*math.Sqrt(short.variance()+long.variance()) {
 		return Finding{}, false
 	}
-	a := s.Players[s.Meets[0].A].Name
+	a := s.Players[s.Pairings[0].A].Name
 	return Finding{"verdict.lengths", []any{"a", a, "plies", middle, "short", percent(short.value()), "long", percent(long.value())}}, true
 }
 

@@ -76,7 +76,7 @@ func TestVerdictOfStrength(t *testing.T) {
 		s := standingWith(t, c.games)
 		got := s.Verdict(c.test)[0]
 		if got.Key != c.key {
-			low, high := s.Meets[0].Pairs.EloInterval()
+			low, high := s.Pairings[0].Pairs.EloInterval()
 			t.Errorf("%s: %s, want %s; Elo %.1f to %.1f", c.name, text(got), c.key, low, high)
 		}
 	}
@@ -84,7 +84,7 @@ func TestVerdictOfStrength(t *testing.T) {
 		t.Errorf("too few games to tell the better one, and then: %s", text(got))
 	}
 	s := standingWith(t, mixed)
-	low, high := s.Meets[0].Pairs.EloInterval()
+	low, high := s.Pairings[0].Pairs.EloInterval()
 	if got, want := text(s.Verdict(nil)[0]), fmt.Sprintf("%.0f", low); low <= 0 || !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("%.0f", high)) {
 		t.Errorf("%s; the interval is %g to %g", got, low, high)
 	}
@@ -113,7 +113,7 @@ func TestGamesForAnAnswer(t *testing.T) {
 	for len(all) < games {
 		all = append(all, kind...)
 	}
-	if e := standingWith(t, all).Meets[0].Pairs.Elo().Error; games%2 != 0 || math.Abs(e/within-1) > 0.05 {
+	if e := standingWith(t, all).Pairings[0].Pairs.Elo().Error; games%2 != 0 || math.Abs(e/within-1) > 0.05 {
 		t.Errorf("%s; then the error is %.1f", text(got), e)
 	}
 	for _, p := range []elo.Pairs{{2, 1, 2, 1, 2}, {0, 0, 100, 0, 0}, {40, 10, 50, 10, 40}, {20000, 9000, 20000, 9000, 20000}} {
@@ -228,7 +228,7 @@ func TestRepeatedGames(t *testing.T) {
 	}
 }
 
-// TestVerdictOfSeveral: the leader is called the strongest only if every meeting tells.
+// TestVerdictOfSeveral: the leader is called the strongest only if every pairing tells.
 func TestVerdictOfSeveral(t *testing.T) {
 	standing := func(rounds int, second bool) *Standing {
 		s := NewStanding(&Terms{Players: []string{"a", "b", "c"}, Kind: RoundRobin})
@@ -282,11 +282,11 @@ func TestSingles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (elo.Pairs{1, 0, 1, 0, 2}); s.Meets[0].Pairs != want || s.Players[1].Pairs != want.Turned() {
-		t.Errorf("%v, want %v", s.Meets[0].Pairs, want)
+	if want := (elo.Pairs{1, 0, 1, 0, 2}); s.Pairings[0].Pairs != want || s.Players[1].Pairs != want.Turned() {
+		t.Errorf("%v, want %v", s.Pairings[0].Pairs, want)
 	}
 	// The variance of a single game: (1+1+¼)/4 - (5/8)².
-	if v := s.Meets[0].Pairs.Variance(); math.Abs(v-(2.25/4-0.625*0.625)) > 1e-12 {
+	if v := s.Pairings[0].Pairs.Variance(); math.Abs(v-(2.25/4-0.625*0.625)) > 1e-12 {
 		t.Errorf("variance %g", v)
 	}
 	if n := len(s.course()); n != 3 {

@@ -155,11 +155,11 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 	return nil
 }
 
-// unpaired reports whether a game of a meeting has no partner yet: its percentage then
+// unpaired reports whether a game of a pairing has no partner yet: its percentage then
 // is not that of its Elo.
 func unpaired(s *campaign.Summary) bool {
 	return slices.ContainsFunc(s.Matches, func(m campaign.MatchSummary) bool {
-		return slices.ContainsFunc(m.Meets, func(meet campaign.MeetingSummary) bool { return meet.Measure.Games()%2 == 1 })
+		return slices.ContainsFunc(m.Pairings, func(meet campaign.PairingSummary) bool { return meet.Measure.Games()%2 == 1 })
 	})
 }
 
@@ -405,7 +405,7 @@ func (w words) campaignMatch(m campaign.MatchSummary, report string) campaignMat
 		about = append(about, m.Event)
 	}
 	n.About = strings.Join(about, " · ")
-	for _, x := range m.Meets {
+	for _, x := range m.Pairings {
 		row := campaignRow{A: x.Players[0], B: x.Players[1], Games: fmt.Sprintf("%d / %d", x.Games(), x.Total), Result: resultOf(x.Score),
 			Percent: w.percentInterval(x.Score), Elo: orDash(""), LOS: orDash(""), Aside: x.Aside}
 		if x.Games() > 0 {

@@ -249,11 +249,11 @@ const plotGames = 10
 // plotOf draws the score of two players over the games, as an image that the page's
 // policy allows.
 func (w words) plotOf(s *match.Standing) (template.URL, error) {
-	if len(s.Meets) != 1 || s.Games < plotGames {
+	if len(s.Pairings) != 1 || s.Games < plotGames {
 		return "", nil
 	}
 	var drawing bytes.Buffer
-	m := &s.Meets[0]
+	m := &s.Pairings[0]
 	a, b := s.Players[m.A].Name, s.Players[m.B].Name
 	texts := match.ScoreTexts{
 		Title: w.T("report.course.title", "a", a, "b", b, "wins", m.Wins, "draws", m.Draws, "losses", m.Losses, "elo", w.elo(m.Pairs)),
@@ -281,8 +281,8 @@ func percents(low, high float64) string { return fmt.Sprintf("%.0f–%.0f\u00a0%
 
 // cell is the score of player i against player j.
 func (w words) cell(s *match.Standing, i, j int) cell {
-	for k := range s.Meets {
-		m := &s.Meets[k]
+	for k := range s.Pairings {
+		m := &s.Pairings[k]
 		score := m.Score
 		switch {
 		case m.A == i && m.B == j:

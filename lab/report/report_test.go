@@ -545,7 +545,7 @@ func TestCampaignPage(t *testing.T) {
 		Old:      []campaign.Old{{Match: "six", Players: [][2]string{{"a", "b"}}, Games: 4, Why: []campaign.Reason{{Kind: campaign.ReasonBuild, Name: "a", Before: "old", Now: "new"}}}},
 		Strength: []campaign.Strength{{Match: "six", Players: [2]string{"a", "b"}, New: 8, Before: campaign.NewMeasure(score.Turned()), Now: campaign.NewMeasure(score)}},
 		Matches: []campaign.MatchSummary{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 8, Total: 16, Repeated: 2,
-			Meets: []campaign.MeetingSummary{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
+			Pairings: []campaign.PairingSummary{{Players: [2]string{"a", "b"}, Total: 16, Aside: true, Measure: campaign.NewMeasure(score)}}}},
 	}
 	spared := map[string]string{"en": "8 games were not needed: a sequential test had decided.", "zh": "其中 8 局无需再下"}
 	for lang, wants := range map[string][]string{
@@ -572,7 +572,7 @@ func TestCampaignPage(t *testing.T) {
 		}
 		complete := strings.Contains(state.String(), "complete pairs") || strings.Contains(state.String(), "完整成对")
 		changed.Matches = []campaign.MatchSummary{{Name: "six", Game: "amazons", Rules: "amazons/6x6", Games: 9, Total: 16,
-			Meets: []campaign.MeetingSummary{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
+			Pairings: []campaign.PairingSummary{{Players: [2]string{"a", "b"}, Total: 16, Measure: campaign.NewMeasure(match.Score{Wins: 7, Losses: 2, Pairs: score.Pairs})}}}}
 		state.Reset()
 		if err := CampaignText(&state, &changed, lang); err != nil || complete || !strings.Contains(state.String(), "complete pairs") && !strings.Contains(state.String(), "完整成对") {
 			t.Errorf("%s: the game without a partner: %v\n%s", lang, err, state.String())
