@@ -242,9 +242,9 @@ func (l Ladder) validate(faults *configs.Faults) {
 	}
 }
 
-// LadderRules returns an error for a rule set under which no ladder is played: with a handicap
-// the ratings would say more about the seats than about the players. Rules that draw games early
-// no player may choose for a rated game; an event may have them for all.
+// LadderRules returns an error for a rule set with a handicap, under which no ladder is played:
+// the ratings would say more about the seats than about the players. Rules that draw games
+// early are allowed here, for all of an event, though no player may choose them for a rated game.
 func LadderRules(r *game.Rules) error {
 	if g, err := catalog.Game(r.Game); err == nil && g.Uneven(r) {
 		return fmt.Errorf("%s: has a handicap, and a ladder is of equals", r.Name)

@@ -159,8 +159,8 @@ func awaitStore(ctx context.Context, nc *nats.Conn, log zerolog.Logger, open fun
 	}
 }
 
-// AwaitStore calls open, which reads or writes the store, until that has room and
-// answers. It is for what starts with the arena.
+// AwaitStore calls open, which reads or writes the store, again and again until the store
+// has room and answers. It is for what starts together with the arena.
 func (a *Arena) AwaitStore(ctx context.Context, open func(context.Context) error) error {
 	return awaitStore(ctx, a.Conn(), a.log, open)
 }

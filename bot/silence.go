@@ -30,14 +30,14 @@ func (b *Bot) noteUnavailable() {
 	b.lastUnavailable.Store(&now)
 }
 
-// isUnavailable reports whether that was so lately.
+// isUnavailable reports whether the platform has lately refused a heartbeat for that reason.
 func (b *Bot) isUnavailable() bool {
 	last := b.lastUnavailable.Load()
 	return last != nil && time.Since(*last) < silenceLimit
 }
 
-// Silence returns how long the platform has not answered a heartbeat of any player, or only
-// that it can't store; 0 before Run.
+// Silence returns the time since the platform last answered a heartbeat of any player with
+// anything but that it can't store; 0 before Run.
 func (b *Bot) Silence() time.Duration {
 	last := b.lastAnswer.Load()
 	if last == nil {

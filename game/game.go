@@ -199,7 +199,7 @@ func KeyText(key uint64) string {
 type Rules struct {
 	Name string // "xiangqi/simple": game, slash, the set with its parameters
 	Game string // "xiangqi": the part before the slash
-	// EarlyDraws: parameters make games drawn earlier than the set does without them.
+	// EarlyDraws: the parameters draw games earlier than the set without parameters does.
 	EarlyDraws bool
 	// New sets up the position that the text describes, the usual start
 	// position if it is "". Errors wrap ErrSyntax or ErrPosition.

@@ -48,8 +48,8 @@ func text(what, s string, most int) error {
 }
 
 // CheckDisplay returns an error unless name may be a player's display name, which people
-// are shown: it has no characters that are invisible or turn the direction of others, and
-// some that are seen, or there is none. A hello with another name is refused.
+// are shown: "", or a text with visible characters and without invisible ones or direction
+// marks. A hello with any other name is refused.
 func CheckDisplay(name string) error {
 	seen := name == ""
 	for _, r := range name {

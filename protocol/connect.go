@@ -69,7 +69,7 @@ func Connect(c Connection) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Dial is Connect for a command that shall not wait for a server: its error wraps
+// Dial is Connect for a command that should not wait for a server: its error wraps
 // ErrNoServer if none answers, or if ctx ends first.
 func Dial(ctx context.Context, c Connection) (*nats.Conn, error) {
 	type dialled struct {

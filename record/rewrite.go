@@ -27,9 +27,9 @@ const lockName = ".lock"
 // appended without it, and a writer without it looks whether the file was replaced.
 const lockWait = 2 * time.Second
 
-// lockDir locks a directory of records until unlock is called: writers share the lock,
-// and who rewrites has it alone. It does without if that is not possible in time, as with
-// a process that was stopped or on a file system without locks.
+// lockDir locks a directory of records until unlock is called: writers share the lock, a
+// rewrite has it alone. If it can't get the lock in time, because another process was stopped
+// or the file system has no locks, it returns without it.
 func lockDir(dir string, alone bool, wait time.Duration) (unlock func(), locked bool) {
 	l := flock.New(filepath.Join(dir, lockName))
 	ctx, cancel := context.WithTimeout(context.Background(), wait)

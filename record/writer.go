@@ -127,9 +127,9 @@ func (w *Writer) Append(r *Record) error {
 	return nil
 }
 
-// Resumed has f called when a record is written again after some were not kept, with the
-// number of those, so that somebody who was told of the first also learns of the end. Call it
-// before the first Append; f must not use the Writer.
+// Resumed sets a function that is called when a record is written again after some were lost,
+// with the number of lost ones, so that whoever was told of the first learns of the end, too.
+// Call it before the first Append; f must not use the Writer.
 func (w *Writer) Resumed(f func(lost uint64)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -391,8 +391,8 @@ func (r requests) find(id string) (one request, ok bool) {
 	return r[i], true
 }
 
-// earlier returns what the next entry, which a request causes, has to say of others: most
-// name a ply that is over, so that there is nothing to say.
+// earlier returns the earlier requests that the next entry, which a request causes, must
+// list. Most name a ply that is over, and can't take effect again.
 func (g *Game) earlier(request string) (all []protocol.EarlierRequest) {
 	for seat := range g.recent {
 		for _, r := range g.recent[seat] {

@@ -112,9 +112,9 @@ func (t *tally) add(c *cobra.Command, r *record.Record, err error, take func(boo
 	}
 }
 
-// gameOf converts a record to a game for a book. The opening of a match belongs to the book:
-// games for one begin with openings that it shall have. The moves of a game that this one
-// continues do not: its players did not choose them, and that game has its own record.
+// gameOf converts a record to a game for a book. The opening moves of a match count, since
+// games for a book are begun with openings that it should contain. The moves of a game that
+// this one continues do not: its players did not choose them, and that game has its own record.
 func gameOf(r *record.Record) book.Game {
 	g := book.Game{ID: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Given: r.Given}
 	for _, p := range r.Plies {

@@ -14,8 +14,9 @@ import (
 	"sparring/record/format"
 )
 
-// rereading reads files again, for the games of which nothing can be made until all are known:
-// a game may have several records, and exports beside them. So they need not be held until then.
+// rereading reads files a second time, for games that can be handled only once all are known,
+// because a game may have several records, and exports beside them. So the games need not be
+// held in memory until then.
 type rereading struct {
 	wanted func(*record.Record) bool
 	files  []*sourceFile // with games that are wanted

@@ -68,10 +68,10 @@ const (
 )
 
 // Coefficients stores the coefficients of a position in to, whose length is that
-// of Names, and returns the evaluation with the weights of Start, without what places
-// add while there are few stones. Where the end is settled within a few plies, or a
-// five must be stopped, it returns with quiet false. It returns an error for a
-// position of another game or other rules.
+// of Names, and returns the evaluation with the weights of Start, in points, without the
+// bonus for the place of the stones while there are few. Quiet is false, and nothing is
+// stored, where the end is settled within a few plies or a five must be stopped. It returns
+// an error for a position of another game or other rules.
 func (l *Linear) Coefficients(g game.Position, to []float64) (worth float64, quiet bool, err error) {
 	a, err := l.adapt(g)
 	if err != nil {

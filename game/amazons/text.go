@@ -92,7 +92,7 @@ func expandRow(row string) (cells string, at int, why string) {
 			out.WriteString(strings.Repeat(".", n))
 			i = end
 		default:
-			return "", i, fmt.Sprintf("%q is none of Q, q, * and a number", c)
+			return "", i, fmt.Sprintf("%q: want Q, q, * or a number", c)
 		}
 		if out.Len() > maxSide {
 			return "", i - 1, fmt.Sprintf("more than %d squares in a row", maxSide)

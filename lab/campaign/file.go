@@ -181,7 +181,7 @@ func (f *File) choose(e *Entry, item *yaml.Node) error {
 		}
 		return strictyaml.At(item, fmt.Errorf("players: there is no %.60q (have %s)", item.Value, strings.Join(names, ", ")))
 	case slices.Contains(e.Players, f.Players[at]):
-		return strictyaml.At(item, fmt.Errorf("players: %s stands here twice", item.Value))
+		return strictyaml.At(item, fmt.Errorf("players: %s is given twice", item.Value))
 	}
 	e.Players = append(e.Players, f.Players[at])
 	return nil

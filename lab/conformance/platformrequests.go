@@ -89,7 +89,7 @@ func platformBadInput(ctx context.Context, r *platformRig) (string, error) {
 		{"a message that is too long", protocol.VerbHello, head + `,"x":"` + strings.Repeat(marker, size/len(marker)+2) + `"}`, []protocol.Code{protocol.TooLarge}},
 		{"nested too deeply", protocol.VerbHello, head + `,"x":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, []protocol.Code{protocol.TooLarge, protocol.Malformed}},
 		{"a challenge without an opponent", protocol.VerbChallenge, head + `,"game":"` + r.terms.Game + `","rules":"` + r.terms.Rules + `","clock":"60+1","rated":false}`, []protocol.Code{protocol.Malformed}},
-		{"a clock that is none", protocol.VerbChallenge, head + `,"game":"` + r.terms.Game + `","rules":"` + r.terms.Rules + `","clock":"` + marker + `","rated":false,"opponent":"x"}`, []protocol.Code{protocol.Malformed}},
+		{"a malformed clock", protocol.VerbChallenge, head + `,"game":"` + r.terms.Game + `","rules":"` + r.terms.Rules + `","clock":"` + marker + `","rated":false,"opponent":"x"}`, []protocol.Code{protocol.Malformed}},
 		{"unknown rules", protocol.VerbChallenge, head + `,"game":"chess","rules":"chess/` + marker + `","clock":"60+1","rated":false,"opponent":"x"}`, []protocol.Code{protocol.UnknownGame, protocol.Malformed, protocol.UnknownPeer}},
 	}
 	for _, c := range cases {

@@ -152,7 +152,7 @@ func (s *soak) run(ctx context.Context) error {
 	return nil
 }
 
-// another reports whether one more game shall begin.
+// another reports whether one more game should begin.
 func (s *soak) another() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

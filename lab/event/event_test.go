@@ -54,7 +54,7 @@ func TestFaultyFiles(t *testing.T) {
 		{"rules: wxf\n", "e.yaml: game is required"},
 		{"- game\n", "e.yaml: line 1: want keys with values"},
 		{"game: xiangqi\nclok: 300\n", `e.yaml: line 2: no key "clok" (have clock, game, margin, max-plies, memory, move, openings, penalties, place, record, rules, sources, title, uncertain)`},
-		{"game: xiangqi\nclock: 300\nclock: 400\n", "e.yaml: line 3: clock stands here twice"},
+		{"game: xiangqi\nclock: 300\nclock: 400\n", "e.yaml: line 3: clock is given twice"},
 		{"game: chess\n", "e.yaml: line 1: rules: "},
 		{"game: xiangqi\nrules: renju-15\n", "e.yaml: line 2: rules: "},
 		{"game: xiangqi\nclock: soon\n", `e.yaml: line 2: clock: clock "soon": `},

@@ -110,8 +110,8 @@ func fitting(g *Game) (*Game, error) {
 	}
 }
 
-// take reads a game. The error says why it is none of this match, or is there already: whoever
-// joins two result files has both.
+// take reads a game. The error says why the game does not belong to this match, or that the
+// file has it already, as when two result files were joined.
 func (r *File) take(t *Terms, line []byte) error {
 	if bytes.HasPrefix(line, []byte(record.TermsPrefix)) {
 		return errors.New("the settings of a match again: each match has a file of its own")

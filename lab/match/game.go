@@ -69,8 +69,8 @@ type Side struct {
 	Overshoots int    `json:"overshoots,omitempty"` // moves that exceeded their time by more than OvershootMS
 }
 
-// AddDepth adds the depth of a search with a score. One without a depth is left out, and so is one
-// that proved who wins: its iterations cost nothing any more, up to the greatest depth there is.
+// AddDepth adds the depth of a search with a score. Searches without a depth are left out, and
+// so are those that proved who wins: after that, iterations up to the greatest depth cost nothing.
 func (s *Side) AddDepth(depth int, score search.Score) {
 	if _, proved := search.MateIn(score); depth > 0 && !proved {
 		s.Depths += depth

@@ -31,8 +31,8 @@ const manyStalls, manyRepeated = 10, 10
 const fewGames = 10
 
 // Verdict says in two sentences what the games so far show: who is stronger and by
-// how much, and what stands out besides. What the errors do not carry is not
-// said, or said to be open. Test may be nil.
+// how much, and what stands out besides. It says nothing that lies within the
+// error, or says that it is open. Test may be nil.
 func (s *Standing) Verdict(test *elo.SPRT) [2]Finding {
 	first := s.leader()
 	if len(s.Pairings) == 1 {

@@ -291,7 +291,7 @@ func (g *Game) decide(e Entry) error {
 	return nil
 }
 
-// parse reads a move of the journal; NoMove if it is none.
+// parse reads a move of the journal; NoMove if it isn't a move.
 func (g *Game) parse(text string) game.Move {
 	m, err := g.pos.Parse(text)
 	if err != nil {

@@ -39,7 +39,7 @@ const DefaultBoards = 500
 
 // Write writes the report of games, in the order given, and returns how many of them have a
 // board: at most Options.Boards, and none that can't be played through. The error is that of
-// out, of Options.Better, or names a language that there is none of.
+// out, of Options.Better, or names an unknown language.
 func Write(ctx context.Context, out io.Writer, games []*record.Record, o Options) (boards int, err error) {
 	w, err := Words(o.Lang)
 	if err != nil {

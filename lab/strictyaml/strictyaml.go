@@ -85,7 +85,7 @@ func each(n *yaml.Node, do func(key, value *yaml.Node) error) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if seen[key.Value] {
-			return At(key, fmt.Errorf("%s stands here twice", key.Value))
+			return At(key, fmt.Errorf("%s is given twice", key.Value))
 		}
 		seen[key.Value] = true
 		if err := do(key, n.Content[i+1]); err != nil {

@@ -47,7 +47,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"by:\n  a: @":            "line 2: ",
 		"- name":                 "line 1: want keys with values",
 		"name: x\nage: 5":        `line 2: no key "age" (have all, by, n, name, wait)`,
-		"name: x\nn: 5\nname: y": "line 3: name stands here twice",
+		"name: x\nn: 5\nname: y": "line 3: name is given twice",
 		"name: x\nn: 0":          `line 2: n: "0": want a number of at least 1`,
 		"wait: 5":                `line 1: wait: "5": want a time`,
 		"wait: 5ms":              `line 1: wait: "5ms": want a time`,
@@ -58,7 +58,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		"name: x\n---\nn: [":     "line 3: ",
 		"by: {}":                 "line 1: by: want names with values",
 		"by: [a]":                "line 1: by: want names with values",
-		"by:\n  a: 1\n  a: 2":    "line 3: a stands here twice",
+		"by:\n  a: 1\n  a: 2":    "line 3: a is given twice",
 		"all:\n  - x\n  - [y]":   "line 3: want a text",
 	} {
 		if _, err := read(text); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -28,7 +28,7 @@ const anyFault = "any fault"
 // it stops, and ends or not.
 func (f fault) groups() []key { return []key{{Fault, f.name}, {Fault, anyFault}} }
 
-// fault returns the fault that lost the game, if any. A resignation is none.
+// fault returns the fault that lost the game, if any. A resignation is not a fault.
 func (g *Game) fault() (f fault, ok bool) {
 	r := g.Record
 	switch r.Result {

@@ -350,8 +350,8 @@ func (r *running) onInfo(i *uci.Info) {
 // maxDepth is above every depth that programs search to.
 const maxDepth = 1000
 
-// depthOf returns the depth that a program gives, 0 (unknown) for a number that is none: it would
-// be in the record, and in every mean.
+// depthOf returns the depth that a program gives, 0 (unknown) for an impossible one, which
+// would spoil the record and every mean.
 func depthOf(n int) int {
 	if n < 0 || n > maxDepth {
 		return 0

@@ -125,8 +125,8 @@ func CheckHost(h string) error {
 	return nil
 }
 
-// certified returns the hosts of the server's certificate, none if there is none that can
-// be read.
+// certified returns the hosts of the server's certificate, none if it is missing or can't be
+// read.
 func (s *Store) certified() (hosts []string) {
 	c, err := s.readCertificate(certificateFile)
 	if err != nil {

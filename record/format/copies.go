@@ -63,8 +63,8 @@ func (c *Copies) note(w waiting) {
 // of that day.
 func (c *Copies) NoteImport(r *record.Record) { c.waiting = append(c.waiting, describe(r)) }
 
-// Of returns the id of the noted game that r is a copy of, "" if it is none. The same file
-// read again is none: its games have the same ids.
+// Of returns the id of the noted game that r is a copy of, "" if it isn't a copy. The same
+// file read again has no copies: its games have the same ids.
 func (c *Copies) Of(r *record.Record) string {
 	if r.Source.By != record.ByImport {
 		return ""

@@ -25,7 +25,7 @@ const (
 // Bounds of the classes of mistakes, in winning chance lost. Pages that know one
 // game well draw finer lines, Lichess at 5, 10 and 15 percent. These stand at
 // twice that: reviews search for about a second a position, in three games whose
-// evaluations differ, and a "mistake" that is none teaches the wrong lesson.
+// evaluations differ, and a move wrongly called a mistake teaches the wrong lesson.
 const (
 	inaccuracyFrom = 0.10
 	mistakeFrom    = 0.20
