@@ -117,11 +117,15 @@ type Params struct {
 	SingularNegative int
 }
 
-// NullMoveParams shape null-move pruning. The reduction R is Base +
-// depth/DepthDivisor, and up to MaxEvalPlies more the further the evaluation
-// is above beta (Margins.NullMove). It is tried from MinDepth on, 0 being 3.
-// From VerifyDepth on a cutoff is verified.
-type NullMoveParams struct{ Base, DepthDivisor, MaxEvalPlies, MinDepth, VerifyDepth int }
+// NullMoveParams shape null-move pruning: the search after a pass is reduced by Base +
+// depth/DepthDivisor plies, and by up to MaxEvalPlies more, one for each Margins.NullMove by
+// which the evaluation is above beta.
+type NullMoveParams struct {
+	Base, DepthDivisor, MaxEvalPlies int
+
+	MinDepth    int // the least depth at which a pass is tried; 0 is 3
+	VerifyDepth int // the depth from which on a cutoff is verified by a search without passes
+}
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
 
@@ -189,17 +193,24 @@ func DefaultMargins(winScale Score) Margins {
 		Singular: part(1, 5), DoubleSingular: part(1, 8), SEEQuiet: part(1, 6), SEENoisy: part(1, 2), Delta: part(1, 1), NullMove: part(1, 1), EvalAboveBeta: part(1, 1), History: 4096, Policy: 4096, Tolerance: part(1, 32)}
 }
 
-// LMRParams shape late-move reductions: the n-th move of a node of depth d is
-// reduced by Base/1024 + log2(d)*log2(n)*Slope/1024 plies. The best history
-// score takes History/1024 plies off that, the worst adds as many. The others,
-// in 1024ths of a ply, apply in the principal variation and to killers (less)
-// and (more) at expected cut nodes, where the evaluation is not improving,
-// where the hash move is noisy, where many children have failed high, for each
-// orderUnit by which the move's Order is below that of the node's best, and for
-// each Margins.EvalAboveBeta, maxEvalAboveBeta at most, by which the evaluation
-// is above beta.
+// LMRParams shape late-move reductions, in 1024ths of a ply. The n-th move of a node of
+// depth d is reduced by Base + log2(d)*log2(n)*Slope, more or less by what follows.
 type LMRParams struct {
-	Base, Slope, History, PV, CutNode, NotImproving, Killer, HashNoisy, CutoffCount, Order, EvalAboveBeta int
+	Base, Slope int
+
+	History      int // less for the best history score, more for the worst, linear between
+	PV           int // less in the principal variation
+	CutNode      int // more at expected cut nodes
+	NotImproving int // more where the evaluation is not improving
+	Killer       int // less for killers
+	HashNoisy    int // more where the hash move is noisy
+	CutoffCount  int // more where many children have failed high
+	// Order is more for each orderUnit by which the move's Order is below that of the node's
+	// best.
+	Order int
+	// EvalAboveBeta is more for each Margins.EvalAboveBeta by which the evaluation is above
+	// beta, maxEvalAboveBeta of them at most.
+	EvalAboveBeta int
 }
 
 // orderUnit is the difference in ScoredMove.Order for which LMRParams.Order is
