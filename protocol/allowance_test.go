@@ -44,6 +44,33 @@ func TestAllowances(t *testing.T) {
 	}
 }
 
+// TestUnsetAllowances: a platform that names only its requests per second has the default
+// limits of everything else.
+func TestUnsetAllowances(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		verb Verb
+		size int
+		want int // messages at once
+	}{
+		{VerbHello, 1, 3 * burst},
+		{VerbAlive, 1, DefaultLimits.HeartbeatsPerSecond * burst},
+		{VerbStandings, 1, DefaultLimits.StandingsPerSecond * burst},
+		{VerbChallenge, 1, DefaultLimits.ChallengesPerSecond * burst},
+		{VerbHello, DefaultLimits.BytesPerSecond * burst, 1},
+	} {
+		a, taken := newAllowances(Limits{PerSecond: 3}), 0
+		for range c.want + 1 {
+			if ok, _ := a.take("alice", c.verb, c.size, now); ok {
+				taken++
+			}
+		}
+		if taken != c.want {
+			t.Errorf("%s of %d bytes: %d taken, want %d", c.verb, c.size, taken, c.want)
+		}
+	}
+}
+
 // TestAllowancesAreForgotten: invented names do not fill the memory.
 func TestAllowancesAreForgotten(t *testing.T) {
 	a := newAllowances(DefaultLimits)

@@ -10,9 +10,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
+	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -97,5 +100,68 @@ func TestReceiver(t *testing.T) {
 		if list := texts(p); !slices.Equal(list, want) {
 			t.Errorf("%s got %v", p, list)
 		}
+	}
+}
+
+// A handler may unsubscribe while more messages wait for it. None of them reaches it, what
+// it holds can be freed, and Run does not end before it has returned.
+func TestReceiverUnsubscribe(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("alice"))
+	server := w.server(io.Discard, protocol.DefaultLimits)
+	receiver := protocol.NewReceiver(nc)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { receiver.Run(ctx); close(ended) }()
+	defer func() { cancel(); <-ended }()
+
+	c := w.clientOver(nc, "alice", io.Discard)
+	c.ReceiveBy(receiver)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	subscribe := func() (*nats.Subscription, weak.Pointer[[1 << 10]byte]) {
+		held := new([1 << 10]byte)
+		sub, err := c.Notices(func(protocol.Notice) {
+			held[0]++
+			entered <- struct{}{} // here another message would wait for ever
+			<-leave
+		})
+		w.must(err, nc)
+		return sub, weak.Make(held)
+	}
+	notify := func(times int) {
+		for range times {
+			server.Notify("alice", protocol.Notice{Kind: protocol.NoticeChat, Text: "hello"})
+		}
+		w.must(nil, w.platform, nc) // all of them are with the receiver
+	}
+
+	sub, held := subscribe()
+	notify(10)
+	<-entered
+	w.must(sub.Unsubscribe(), nc)
+	leave <- struct{}{}
+	gametest.Eventually(t, "what the handler holds to be freed", func() bool { runtime.GC(); return held.Value() == nil })
+
+	subscribe()
+	notify(1)
+	<-entered
+	cancel()
+	select {
+	case <-ended:
+		t.Error("Run ended before a handler")
+	case <-time.After(50 * time.Millisecond):
+	}
+	leave <- struct{}{}
+}
+
+// A subscription that can't be made is an error.
+func TestReceiverWithoutConnection(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("alice"))
+	c := w.clientOver(nc, "alice", io.Discard)
+	c.ReceiveBy(protocol.NewReceiver(nc))
+	nc.Close()
+	if _, err := c.Notices(func(protocol.Notice) {}); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("over a closed connection: %v", err)
 	}
 }
