@@ -55,6 +55,19 @@ func TestOpenings(t *testing.T) {
 	formattest.Opened(t, Format(), "gomoku/renju-15", "+ccgc-2")
 }
 
+// TestFileName: the player who held Black comes first, and what is unknown is left out.
+func TestFileName(t *testing.T) {
+	r := &record.Record{Game: "gomoku", Rules: "gomoku/freestyle-15+swap", Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Result: game.FirstWins,
+		Plies: []record.Ply{{Move: "h8"}, {Move: "a1"}, {Move: "i8"}, {Move: "swap"}}}
+	if name, want := fileName(r), "C5-bB vs aW-后手胜.txt"; name != want {
+		t.Errorf("%q, want %q", name, want)
+	}
+	r = &record.Record{Game: "amazons", Rules: "amazons/10x10", Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Result: game.FirstWins, Event: "event"}
+	if name, want := fileName(r), "AM-aB vs bW-先手胜-event.txt"; name != want {
+		t.Errorf("%q, want %q", name, want)
+	}
+}
+
 func TestText(t *testing.T) {
 	r := &record.Record{
 		Game: "amazons", Rules: "amazons/10x10", Seats: [2]record.Seat{{Player: "first"}, {Player: "second"}},

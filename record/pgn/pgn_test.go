@@ -164,6 +164,48 @@ func TestTermination(t *testing.T) {
 	}
 }
 
+// TestNotations: moves are written in the notation that was asked for.
+func TestNotations(t *testing.T) {
+	r := &record.Record{Game: "xiangqi", Rules: "xiangqi/wxf", Plies: []record.Ply{{Move: "h2e2"}, {Move: "h9g7"}}}
+	for notation, want := range map[format.Moves]string{
+		"": "1. H2-E2 H9-G7", format.ICCS: "1. H2-E2 H9-G7", format.WXF: "1. C2=5 H8+7", format.Chinese: "1. 炮二平五 马8进7",
+	} {
+		if text, err := write([]*record.Record{r}, format.WriteOptions{Moves: notation}); err != nil || !strings.Contains(text, " "+want+"\n") {
+			t.Errorf("%q: want %s in %s, %v", notation, want, text, err)
+		}
+	}
+}
+
+// TestRemarks: comments in braces and to the end of a line belong to the move before them, or
+// to the game. Lines after a percent sign, and comments in variations, are left out.
+func TestRemarks(t *testing.T) {
+	const text = head + "\n; of the game\n1. H2-E2 ; a cannon {in the middle}\n%1. C3-C4 escaped\nH9-G7 {a horse} (H7-E7 {no} ; neither\n) ; 50% of all\n2. H0-G2 *\n"
+	games, err := formattest.All(read(text, format.ReadOptions{}))
+	if err != nil || len(games) != 1 || formattest.Moves(games[0]) != "h2e2 h9g7 h0g2" {
+		t.Fatalf("%+v, %v", games, err)
+	}
+	got := []string{games[0].Text}
+	for _, ply := range games[0].Plies {
+		got = append(got, strings.Join(strings.Fields(ply.Comment), " "))
+	}
+	if want := []string{"of the game", "a cannon {in the middle}", "a horse 50% of all", ""}; !slices.Equal(got, want) {
+		t.Errorf("comments %q, want %q", got, want)
+	}
+}
+
+// TestResult: the tag counts, and the sign after the moves where it says nothing.
+func TestResult(t *testing.T) {
+	for text, want := range map[string]game.Result{
+		`[Result "1-0"] 1. H2-E2`: game.FirstWins, `[Result "0 - 1"] 1. H2-E2 *`: game.SecondWins, `[Result "1/2-1/2"] 1. H2-E2 1-0`: game.Draw,
+		`[Result "*"] 1. H2-E2 0-1`: game.SecondWins, `1. H2-E2 1-0`: game.FirstWins, `[Result "?"] 1. H2-E2`: game.Undecided,
+	} {
+		games, err := formattest.All(read(head+strings.Replace(text, "] ", "]\n\n", 1)+"\n", format.ReadOptions{}))
+		if err != nil || len(games) != 1 || games[0].Result != want {
+			t.Errorf("%s: %+v, %v, want %s", text, games, err, want)
+		}
+	}
+}
+
 func TestSetUp(t *testing.T) {
 	formattest.SetUp(t, Format(), format.WriteOptions{Moves: format.Chinese}, "xiangqi/wxf")
 }

@@ -148,6 +148,16 @@ var damaged = []formattest.Broken{
 	{"(;GM[4]SZ[15];B[hh]", "line 1, column 1: syntax: the game has no end: 1 ) missing"},
 	{"(;GM[4]SZ[15];B[hh", "line 1, column 16: syntax: a value without its ]"},
 	{"(;GM[4]\nSZ[99];B[hh])", "line 2, column 4: syntax: SZ[99]"},
+	{"(;GM[4]SZ[15];B[hh]C[a\\", "line 1, column 21: syntax: a value without its ]"},
+	{"(;GM[4]SZ[0];B[hh])", "SZ[0]: want a board of 1 to 26"},
+	{"(;GM[4]SZ[x];B[hh])", "SZ[x]: want a board of 1 to 26"},
+	{"(;GM[18]SZ[6:-6];B[aabbcc])", "SZ[6:-6]: want a board of 1 to 26"},
+	{"(;GM[18]SZ[6:];B[aabbcc])", "SZ[6:]: want a board of 1 to 26"},
+	{"(;GM[4]SZ[15]AB[cc:aa];W[hh])", "\"cc:aa\" is not a point of a board of 15x15"},
+	{"(;GM[4]SZ[15]AB[aa:ap];W[hh])", "\"aa:ap\" is not a point of a board of 15x15"},
+	{"(;GM[4]SZ[15]AB[a];W[hh])", "\"a\" is not a point of a board of 15x15"},
+	{"(;GM[4]SZ[15];B[ph])", "ply 1: syntax: \"ph\" is not a point"},
+	{"(;GM[4]SZ[15];B[Hh])", "ply 1: syntax: \"Hh\" is not a point"},
 	{"(;GM[1]SZ[19];B[dd])", "line 1, column 6: syntax: GM[1]: want 4"},
 	{"(;SZ[15];B[hh])", "no GM"},
 	{"(;GM[4]SZ[15];B[hh];W[hh])", "line 1, column 23, ply 2: illegal move"},
@@ -189,6 +199,37 @@ func TestCannot(t *testing.T) {
 	r.Plies[3].Move = r.Plies[2].Move
 	if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "ply 4") {
 		t.Errorf("an illegal move is written: %v", err)
+	}
+}
+
+// TestEscapes: a backslash stands before a character that means itself, or before a line end,
+// of any system, that does not count.
+func TestEscapes(t *testing.T) {
+	for escaped, want := range map[string]string{
+		`a\]b`: "a]b", `a\\`: `a\`, `\a\:`: "a:", "a\\\nb": "ab", "a\\\r\nb": "ab", "a\\\n\rb": "ab", "a\\\rb": "ab", "a\\\n\nb": "a b", "a\nb": "a b",
+	} {
+		games, err := formattest.All(read("(;GM[4]SZ[15];B[hh]C["+escaped+"])", format.ReadOptions{}))
+		if err != nil || len(games) != 1 || games[0].Plies[0].Comment != want {
+			t.Errorf("%q: %+v, want %q: %v", escaped, games, want, err)
+		}
+	}
+}
+
+// TestTurn: the colour that PL names, or else that of the first move, begins.
+func TestTurn(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", ";B[hh]": "", "PL[b];B[hh]": "", "PL[W]": "w", "PL[white];W[hh]": "w", ";W[hh]": "w", "PL[?];W[hh]": "w",
+		"AB[aa]": "b", "AB[aa]PL[W]": "w", "AB[aa:ba]AW[ac];W[hh]": "w",
+	} {
+		games, err := formattest.All(read("(;GM[4]SZ[15]"+text+")", format.ReadOptions{}))
+		if err != nil || len(games) != 1 {
+			t.Errorf("%s: %+v, %v", text, games, err)
+			continue
+		}
+		_, turn, _ := strings.Cut(games[0].Position, " ")
+		if turn != want {
+			t.Errorf("%s: %q begins, want %q", text, turn, want)
+		}
 	}
 }
 
