@@ -15,6 +15,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
+	"sparring/game/xiangqi"
 )
 
 func TestRefusals(t *testing.T) {
@@ -44,6 +45,34 @@ func TestRefusals(t *testing.T) {
 		}
 		if _, err := newGame(t, s, 0).Search(opened(t, "amazons", 0, 0), search.Limits{Nodes: 10}, nil); err == nil {
 			t.Error("another game's position is accepted")
+		}
+		if _, err := s.NewGame(engine.GameOptions{Rules: opened(t, "amazons", 0, 0).Rules()}); !errors.Is(err, game.ErrRules) {
+			t.Errorf("a game under another game's rules: %v", err)
+		}
+	}
+}
+
+// tables are endgame tables that have no position, and count the questions.
+type tables struct{ asked int }
+
+func (*tables) Men() int                             { return 32 }
+func (*tables) Line(*xiangqi.Board, int) []game.Move { return nil }
+func (c *tables) Probe(*xiangqi.Board) (int, bool)   { c.asked++; return 0, false }
+
+// TestTables checks that only levels that do not err on purpose have endgame tables.
+func TestTables(t *testing.T) {
+	p, err := catalog.Setup("xiangqi", "", "4k4/9/9/9/9/9/9/4N4/9/3K5 w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := Weakest; n <= Strongest; n++ {
+		var c tables
+		s, err := New("xiangqi", n, &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if think(t, s, 0, p, search.Limits{Nodes: 100}); (c.asked > 0) == s.Errs() {
+			t.Errorf("level %d, errs: %t, asks its tables %d times", n, s.Errs(), c.asked)
 		}
 	}
 }
@@ -163,7 +192,7 @@ func TestNarrowerLimits(t *testing.T) {
 				t.Errorf("%s level %d took %d nodes of 50", g.Name, n, r.Nodes)
 			}
 			for i, line := range r.Lines {
-				if line.Line != i+1 || i == 0 && line.PV[0] != r.Move || i > 1 {
+				if line.Line != i+1 || (line.PV[0] == r.Move) != (i == 0) || i > 1 {
 					t.Errorf("%s level %d: line %d is number %d, %s", g.Name, n, i, line.Line, p.Format(line.PV[0]))
 				}
 			}
@@ -196,6 +225,9 @@ func TestReportsItsChoice(t *testing.T) {
 			r := run.Wait()
 			if s.Errs() && (len(reported) != 1 || reported[0].PV[0] != r.Move || reported[0].Score != r.Score) {
 				t.Errorf("level %d plays %s and reports %v", n, p.Format(r.Move), reported)
+			}
+			if len(r.PV) > 1 && r.Ponder != r.PV[1] || r.WinProb != s.params.WinProb(r.Score) {
+				t.Errorf("level %d expects %#x after %v, and has a chance of %g at %d", n, uint32(r.Ponder), r.PV, r.WinProb, r.Score)
 			}
 		}
 	}
@@ -301,6 +333,84 @@ func TestSlip(t *testing.T) {
 	want := 1 / (1 + math.Exp(-1)) // one of log-odds apart, at a temperature of one
 	if got := float64(count[1]) / tries; math.Abs(got-want) > 0.03 || count[3] > 0 {
 		t.Errorf("best in %.3f, want %.3f; the hopeless one %d times", got, want, count[3])
+	}
+}
+
+// TestNotice checks that moves are noticed in proportion to their weights, forcing ones
+// more often, and only those that are allowed.
+func TestNotice(t *testing.T) {
+	tn := &levelSearch{Searcher: &Searcher{Parameters: Parameters{Notice: 1}}, rng: rand.New(rand.NewPCG(1, 1)),
+		seen: []search.ScoredMove{{Move: 1}, {Move: 2}, {Move: 3, Noise: search.GoodNoisy}, {Move: 4}}}
+	const tries = 4000
+	count := map[game.Move]int{}
+	for range tries {
+		noticed := tn.notice(nil)
+		if len(noticed) != 1 {
+			t.Fatalf("noticed %v", noticed)
+		}
+		count[noticed[0]]++
+	}
+	weights := map[game.Move]float64{1: 1. / 2, 2: 1. / 3, 3: eager * 1. / 4, 4: 1. / 5}
+	for m, w := range weights {
+		want := w / (1./2 + 1./3 + eager*1./4 + 1./5)
+		if got := float64(count[m]) / tries; math.Abs(got-want) > 0.03 {
+			t.Errorf("move %d is noticed in %.3f, want %.3f", m, got, want)
+		}
+	}
+	for range 100 {
+		if noticed := tn.notice([]game.Move{2, 4}); len(noticed) != 1 || noticed[0] != 2 && noticed[0] != 4 {
+			t.Fatalf("noticed %v of moves 2 and 4", noticed)
+		}
+	}
+}
+
+// TestLogOdds checks that a better score is never worth less, and that a shorter proven
+// win is worth more than a longer one, one by repetition less, and any other score less still.
+func TestLogOdds(t *testing.T) {
+	params := &search.Params{WinScale: 100}
+	scores := []search.Score{-search.Win, -search.Win + 10, -search.RepWin, -search.RepWin + 10, -search.RepBound + 1, -200, 0, 200,
+		search.RepBound - 1, search.RepWin - 10, search.RepWin, search.Win - 10, search.Win}
+	for i := 1; i < len(scores); i++ {
+		if low, high := logOdds(scores[i-1], params), logOdds(scores[i], params); low >= high {
+			t.Errorf("%d is worth %g, and %d %g", scores[i-1], low, scores[i], high)
+		}
+	}
+}
+
+// TestKeepsItsWin checks that a careful level that has found a win plays it, and that it
+// errs before.
+func TestKeepsItsWin(t *testing.T) {
+	p := opened(t, "gomoku", 2, 1)
+	moves := p.Legal(nil)[:2]
+	s := &Searcher{Parameters: Parameters{Compare: 2, Slip: 10, Careful: true}, params: search.Params{WinScale: 100}}
+	for _, best := range []search.Score{search.Win - 9, 300} {
+		played := map[game.Move]bool{}
+		for seed := range uint64(50) {
+			tn := &levelSearch{Searcher: s, position: p, wanted: 1, rng: rand.New(rand.NewPCG(seed, 1))}
+			r := search.Result{Move: moves[0], Score: best, PV: moves[:1], Lines: []search.Info{{Score: best, PV: moves[:1]}, {Score: best - 100, PV: moves[1:]}}}
+			played[tn.choose(r).Move] = true
+		}
+		if errs := best < search.WinBound; !played[moves[0]] || played[moves[1]] != errs {
+			t.Errorf("with a score of %d it plays %v of %v", best, played, moves)
+		}
+	}
+}
+
+// TestBeginnerVaries checks that the beginner chooses among the moves that it likes alike.
+func TestBeginnerVaries(t *testing.T) {
+	for _, g := range catalog.Games() {
+		b, err := NewBeginner(g.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves := map[game.Move]bool{}
+		p := opened(t, g.Name, 2, 1)
+		for seed := range uint64(20) {
+			moves[think(t, b, seed, p, search.Limits{}).Move] = true
+		}
+		if len(moves) < 2 {
+			t.Errorf("%s: it plays the same move in 20 games", g.Name)
+		}
 	}
 }
 
