@@ -1,9 +1,12 @@
 package main
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"sync"
+
+	"github.com/rs/zerolog"
 )
 
 // maxLog is the size at which a log file is begun anew, in bytes.
@@ -85,4 +88,33 @@ func (l *logFile) Close() error {
 		return fs.ErrClosed
 	}
 	return l.close()
+}
+
+// keptUp writes entries to a log, and says once when that takes no more of them, as on a full
+// disk, and once when it does again. Its writers learn nothing of that: zerolog would say it
+// for every entry.
+type keptUp struct {
+	log   io.Writer
+	shown io.Writer // where what it says goes instead, as an entry
+
+	mu   sync.Mutex
+	lost int // entries since the log failed
+}
+
+// Write writes one entry, or counts it as lost.
+func (k *keptUp) Write(entry []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, err := k.log.Write(entry)
+	say := zerolog.New(k.shown)
+	switch {
+	case err != nil:
+		if k.lost++; k.lost == 1 {
+			say.Warn().Err(err).Msg("the log can't be written; what it should have is lost until it can")
+		}
+	case k.lost > 0:
+		say.Warn().Msgf("the log is written again; entries lost: %d", k.lost)
+		k.lost = 0
+	}
+	return len(entry), nil
 }

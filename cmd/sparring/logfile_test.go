@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -108,4 +109,46 @@ func TestLogFileOfTwoProcesses(t *testing.T) {
 			t.Fatalf("after %d entries:\n%s", n+1, have)
 		}
 	}
+}
+
+// TestLogThatCannotBeWritten: a log on a full disk is complained of once, not for every entry.
+func TestLogThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	var disk smallDisk
+	var shown bytes.Buffer
+	kept := &keptUp{log: &disk, shown: &shown}
+	write := func(entry string) {
+		t.Helper()
+		if n, err := kept.Write([]byte(entry + "\n")); n != len(entry)+1 || err != nil { // zerolog says each error
+			t.Errorf("%s: %d bytes, %v", entry, n, err)
+		}
+	}
+	write("first")
+	disk.full = true
+	for range 3 {
+		write("lost")
+	}
+	disk.full = false
+	write("last")
+	if got := disk.String(); got != "first\nlast\n" {
+		t.Errorf("the log has %s", got)
+	}
+	if got, want := shown.String(), `{"level":"warn","error":"no space left on device","message":"the log can't be written; what it should have is lost until it can"}
+{"level":"warn","message":"the log is written again; entries lost: 3"}
+`; got != want {
+		t.Errorf("shown: %s", got)
+	}
+}
+
+// smallDisk takes what is written to it unless it is full.
+type smallDisk struct {
+	bytes.Buffer
+	full bool
+}
+
+func (d *smallDisk) Write(b []byte) (int, error) {
+	if d.full {
+		return 0, syscall.ENOSPC
+	}
+	return d.Buffer.Write(b)
 }

@@ -468,7 +468,7 @@ func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logge
 	if err != nil {
 		return log, nil, dataError(data, "log", err)
 	}
-	return newLog(zerolog.MultiLevelWriter(file, shown), "info", unknown...), file, nil
+	return newLog(zerolog.MultiLevelWriter(&keptUp{log: file, shown: shown}, shown), "info", unknown...), file, nil
 }
 
 // dataError says what to do if a part of the data directory may not be written.

@@ -25,6 +25,7 @@ type serverLog struct {
 	fatal    string
 	started  bool
 	warnings []string
+	said     map[string]time.Time // when each line was logged last
 }
 
 // maxWarnings is how many warnings are remembered.
@@ -38,16 +39,37 @@ const (
 	clientPeriod = 10 * time.Second
 )
 
-// about returns the logger for a line of the server.
-func (l *serverLog) about(text string) *zerolog.Logger {
+// The same line is logged once in repeatAfter: on a full disk the server has one for each
+// message that it can't store.
+const repeatAfter = time.Minute
+
+// maxSaid is how many lines are remembered for that.
+const maxSaid = 1000
+
+// say logs a line of the server.
+func (l *serverLog) say(level zerolog.Level, text string) {
 	if strings.Contains(text, " - cid:") {
-		return &l.clients
+		l.clients.WithLevel(level).Msg(text)
+		return
 	}
-	return &l.log
+	l.mu.Lock()
+	now := time.Now()
+	last, again := l.said[text]
+	again = again && now.Sub(last) < repeatAfter
+	if !again {
+		if len(l.said) >= maxSaid {
+			clear(l.said)
+		}
+		l.said[text] = now
+	}
+	l.mu.Unlock()
+	if !again {
+		l.log.WithLevel(level).Msg(text)
+	}
 }
 
 func newServerLog(log zerolog.Logger, stored []storedStream) *serverLog {
-	l := &serverLog{log: log.With().Str("component", "nats-server").Logger()}
+	l := &serverLog{log: log.With().Str("component", "nats-server").Logger(), said: make(map[string]time.Time)}
 	l.clients = l.log.Sample(&zerolog.BurstSampler{Burst: clientLines, Period: clientPeriod})
 	for _, st := range stored {
 		if st.keeps {
@@ -98,11 +120,11 @@ func (l *serverLog) Warnf(format string, v ...any) {
 	}
 	text := fmt.Sprintf(format, v...)
 	l.note(text)
+	level := zerolog.WarnLevel
 	if l.routine(text) {
-		l.log.Info().Msg(text)
-		return
+		level = zerolog.InfoLevel
 	}
-	l.about(text).Warn().Msg(text)
+	l.say(level, text)
 }
 
 // routine reports whether a warning is usual after a kill. The server writes its
@@ -137,7 +159,7 @@ func (l *serverLog) routine(text string) bool {
 func (l *serverLog) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
 	l.note(text)
-	l.about(text).Error().Msg(text)
+	l.say(zerolog.ErrorLevel, text)
 }
 
 // Fatalf keeps the error. Start returns it, so that until the server has started its
