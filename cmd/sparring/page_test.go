@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -98,6 +99,12 @@ func TestUpWithoutTheAddress(t *testing.T) {
 	f.http = taken(t)
 	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err == nil || !strings.Contains(err.Error(), "--http: ") || !strings.Contains(err.Error(), "--http :8081") {
 		t.Errorf("error %v, want one about --http, with advice", err)
+	}
+	f = quickUp(t)
+	_, port, _ := strings.Cut(taken(t), ":")
+	fmt.Sscan(port, &f.port)
+	if err := up(t.Context(), io.Discard, f, mustClock(t, f.clock)); err == nil || !strings.Contains(err.Error(), "--port "+port+": ") || !strings.Contains(err.Error(), "choose another port") {
+		t.Errorf("error %v, want one about --port, with advice", err)
 	}
 }
 

@@ -355,6 +355,9 @@ func (f *upFlags) startNATS(log zerolog.Logger) (*embedded.Server, error) {
 	if used := (*embedded.InUseError)(nil); errors.As(err, &used) {
 		return nil, fmt.Errorf("another sparring already runs with this data (process %s); use its page, or choose another folder with --data: %w", used.Process, err)
 	}
+	if err != nil && f.port > 0 && strings.Contains(err.Error(), "listening on port") { // the server's words, which wrap nothing
+		return nil, fmt.Errorf("--port %d: %w; choose another port, or -1 for any", f.port, err)
+	}
 	return srv, err
 }
 
