@@ -141,10 +141,14 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 				a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
 			}
-			if w.Player != "" || ctx.Err() != nil || errors.Is(err, nats.ErrNoResponders) {
+			switch {
+			case ctx.Err() != nil, errors.Is(err, nats.ErrNoResponders):
+				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
+			case w.Player == "":
+				a.unanswered(pool, player) // ask somebody else at once
+			case !a.presence.partlySilent(w.Player, time.Now()): // else another of its instances is asked
 				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
 			}
-			a.unanswered(pool, player) // ask somebody else at once
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
 			a.complain(pool, "offer accepted by an unknown instance of this player", func(line *zerolog.Event) {

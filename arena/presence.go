@@ -247,6 +247,22 @@ func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
 	return n > 1
 }
 
+// partlySilent reports whether an instance of the player is present and another is not, though
+// it has not left: the server may still give it the player's offers, as while it is stopped.
+func (p *presence) partlySilent(player protocol.PlayerID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	present, silent := false, false
+	for _, in := range p.players[player] {
+		if p.isPresent(in, now) {
+			present = true
+		} else if in.left == "" {
+			silent = true
+		}
+	}
+	return present && silent
+}
+
 // others returns the player's other instances that are present, those known longest
 // first.
 func (p *presence) others(player protocol.PlayerID, except protocol.InstanceID, now time.Time) (found []protocol.OtherInstance) {

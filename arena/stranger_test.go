@@ -13,6 +13,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -219,6 +220,42 @@ func TestSilentSubscribersStarveNobody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process of a player that is stopped is still in the queue of its offers. The challenge that
+// it swallows is offered again at once, so that another process takes it.
+func TestOfferSwallowedByAStoppedInstance(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := quick()
+	cfg.LostAfter = 3 * time.Second
+	cfg.RetryAfter, cfg.RetryMax = 10*patience, 10*patience
+	a := runArena(t, srv, cfg)
+	var swallowed atomic.Int64
+	stopped := join(t, srv, "bob", "stopped")
+	stopped.set(func(p *player) {
+		p.quiet = true
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			swallowed.Add(1)
+			p.nc.Close() // the answer gets nowhere, and the next offer goes elsewhere
+			return protocol.OfferAnswer{Answer: protocol.Busy}
+		}
+	})
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	for _, p := range []*player{ann, bob} {
+		p.set(func(p *player) { p.play = nil })
+	}
+	gametest.Eventually(t, "the stopped instance to be known as silent", func() bool { return a.presence.partlySilent("bob", time.Now()) })
+	for range 10 {
+		g := ann.challenge("bob", small(t, "600"), game.First)
+		if st := ann.until(g, "the start", plies(0)); st.Holders[game.Second].Instance != "b1" {
+			t.Fatalf("the seat is held by %+v", st.Holders[game.Second])
+		}
+		if swallowed.Load() > 0 {
+			return
+		}
+	}
+	t.Log("the server gave the stopped instance none of ten offers")
 }
 
 // The id of a challenge is used up: as long as its game runs, a repetition is the
