@@ -40,7 +40,7 @@ func TestHangUp(t *testing.T) {
 	}
 	h.wait("the bot's word", func() bool { return strings.Contains(b.out.String(), "players read again") })
 	b.kill()
-	for p, says := range map[*process]string{a: "arena stops: ", join: "finishing the running game"} {
+	for p, says := range map[*process]string{a: "arena stops: ", join: " of gomoku level=1 won "} {
 		if p.end(syscall.SIGHUP); !strings.Contains(p.out.String(), says) {
 			t.Errorf("%s does not say %q:\n%s", p.name, says, p.out)
 		}
