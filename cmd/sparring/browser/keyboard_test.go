@@ -5,6 +5,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+
+	"sparring/game/gametest"
 )
 
 // press presses a key that the browser itself knows, by its code of Windows.
@@ -175,6 +177,61 @@ func TestFocusOfRedrawn(t *testing.T) {
 	p.await(`!old.isConnected || document.querySelector(".review").dataset.complete === "true"`)
 	p.see(`.review[data-complete="true"]`)
 	has("onward")
+}
+
+// TestFocusOfOffers: who declines an offer by keyboard is not led to the button of another one,
+// which the next press of Enter would accept.
+func TestFocusOfOffers(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
+	f.ann.move("h8")
+	f.bob.move("h9")
+	f.ann.see(mayMove)
+	f.bob.tap(act("draw"))
+	f.bob.tap(act("yes-draw"))
+	f.ann.see(act("draw-decline"))
+	f.bob.tap(act("takeback"))
+	gametest.Eventually(t, "both are offered", func() bool {
+		e := f.watched.of(f.game)
+		return e.DrawBy != nil && e.TakebackBy != nil
+	})
+	eval[any](f.ann, `void document.querySelector('[data-act="draw-decline"]').focus()`)
+	f.ann.enter()
+	f.ann.see(act("takeback-accept"))
+	if got := eval[string](f.ann, `document.activeElement.dataset.act ?? ""`); got != "" {
+		t.Errorf("the focus has gone to %q", got)
+	}
+}
+
+// TestFocusOfRetry: trying mistakes again leads the focus to the heading of each task, and back
+// to that of the review.
+func TestFocusOfRetry(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "learner", desktop, w.at)
+	at := func(heading string) {
+		t.Helper()
+		p.await(`document.activeElement === document.querySelector(` + quote(heading) + `)`)
+	}
+	press := func(name string) {
+		t.Helper()
+		p.see(act(name))
+		eval[any](p.tab, `void document.querySelector('[data-act="`+name+`"]').focus()`)
+		p.enter()
+	}
+	p.begin("xiangqi")
+	p.move("h2h9") // loses a cannon
+	p.resignToReview()
+	press("retry")
+	p.see(`[data-retry-state="ask"]`)
+	at(".retry h2")
+	press("next")
+	p.see(`[data-retry-state="end"]`)
+	at(".retry h2")
+	press("retry-close")
+	p.await(`!document.querySelector("[data-retry-state]")`)
+	at(".review h1")
 }
 
 // TestFocusInList: a move leaves the focus in the list of moves where it is.
