@@ -8,6 +8,8 @@ import (
 var (
 	// docComment matches a comment that has its lines to itself.
 	docComment = regexp.MustCompile(`(?m)^[ \t]*/\*(?:[^*]|\*+[^*/])*\*+/[ \t]*$|^[ \t]*//.*$`)
+	// lineEnd matches a comment after code. A string that had it would end in a quotation mark.
+	lineEnd = regexp.MustCompile("(?m)([;,{}()\\[\\]]) // [^\"'`\n]*$")
 	// cast matches a type within a line.
 	cast = regexp.MustCompile(`/\*\* @\w+ [^*\n]*\*/ ?`)
 	// indentation matches what a line begins with.
@@ -18,11 +20,11 @@ var (
 
 // WithoutComments returns a module of the page as browsers get it: its types
 // and explanations are a quarter of what it would weigh on the wire, compressed, and
-// its indentation is a fiftieth. Lines keep their numbers. It looks at whole lines and
-// at types only, so that nothing in a string is taken for a comment; therefore no module
+// its indentation is a fiftieth. Lines keep their numbers. A comment after code stays if it has
+// a quotation mark, so that nothing in a string is taken for a comment; therefore no module
 // has a string that goes on over a line that looks like one, or that is indented.
 func WithoutComments(js []byte) []byte {
-	js = docComment.ReplaceAllFunc(js, onlyLines)
+	js = lineEnd.ReplaceAll(docComment.ReplaceAllFunc(js, onlyLines), []byte("$1"))
 	return indentation.ReplaceAll(cast.ReplaceAll(js, nil), nil)
 }
 

@@ -13,8 +13,9 @@ func TestWithoutComments(t *testing.T) {
 		{"documentation", "/**\n * f does it.\n * @param {string} a\n */\nexport function f(a) {}\n", "\n\n\n\nexport function f(a) {}\n"},
 		{"one line", "\t/** @type {string|null} */ #a = null;\n\t/** draw draws. */\n\tdraw() {}\n", "#a = null;\n\ndraw() {}\n"},
 		{"cast", "const e = /** @type {HTMLElement} */ (x);\n", "const e = (x);\n"},
-		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // not this\n", "\na();\n\nb(); // not this\n"},
-		{"strings", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n", "const u = \"https://a//b\", r = /\\/\\*x/, s = \"/* */\";\n"},
+		{"lines", "// @ts-check\na();\n\t// why\n\tb(); // this, too\n", "\na();\n\nb();\n"},
+		{"after code", "f(a, // one\n\t[b]); // two {}\nc(); // it's three\n", "f(a,\n[b]);\nc(); // it's three\n"},
+		{"strings", "const u = \"https://a; // b\", r = /\\/\\*x/, s = \"/* */\";\n", "const u = \"https://a; // b\", r = /\\/\\*x/, s = \"/* */\";\n"},
 	} {
 		if got := string(WithoutComments([]byte(c.js))); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)

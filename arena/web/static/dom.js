@@ -57,6 +57,17 @@ export function refocus(within, instead = "none") {
 }
 
 /**
+ * hide hides or shows what stands over or below the board. The focus that it had goes to the board.
+ * @param {HTMLElement} e
+ * @param {boolean} hidden
+ */
+export function hide(e, hidden) {
+	const left = hidden && e.contains(document.activeElement);
+	e.hidden = hidden;
+	if (left) /** @type {HTMLElement|null} */ (document.querySelector('.board-point[tabindex="0"]'))?.focus({ preventScroll: true });
+}
+
+/**
  * fill replaces an element's children. The focus stays on what does the same.
  * @param {Element} e
  * @param {...Child} children

@@ -2,7 +2,7 @@
 // What a seat chooses in an opening procedure. The board stays in sight: it is what
 // the choice is about.
 
-import { fill, freshly, h, say } from "./dom.js";
+import { fill, freshly, h, hide, say } from "./dom.js";
 
 /** @typedef {import("./types.js").State} State */
 
@@ -35,9 +35,7 @@ export function chooser(t, choose) {
 		const stage = state?.view.stage, key = state && stage ? `${state.moves.length} ${stage.step}` : "";
 		if (key === drawn) return;
 		drawn = key;
-		const left = !key && element.contains(document.activeElement);
-		element.hidden = !key;
-		if (left) /** @type {HTMLElement|null} */ (document.querySelector('.board-point[tabindex="0"]'))?.focus({ preventScroll: true });
+		hide(element, !key);
 		if (!state || !stage) return;
 		fill(title, t(`open.${stage.procedure}.name`));
 		fill(follows, openingText(t, stage, ""));

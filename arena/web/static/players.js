@@ -4,7 +4,7 @@
 
 import { read, show, slow, whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
-import { fill, freshly, h, icon, put, refill, say } from "./dom.js";
+import { fill, freshly, h, hide, icon, put, refill, say } from "./dom.js";
 import { lang, number } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -214,13 +214,14 @@ export class Actions {
 
 	/** #showOffer puts an offer of the opponent over the line below the board, where nothing else is tapped. @param {State} state */
 	#showOffer(state) {
-		const { you, t } = { you: state.you, t: this.t };
+		const you = state.you, t = this.t;
 		/** @type {[string, import("./types.js").Seat|undefined][]} */
 		const open = [["draw", state.draw_by], ["takeback", state.takeback_by], ["rematch", state.next ? undefined : state.rematch_by]];
 		const found = open.find(([, by]) => by);
 		const key = you && found ? `${found[0]} ${found[1]} ${state.moves.length}` : "";
 		if (key === this.#offer) return;
 		this.#offer = key;
+		hide(this.offered, true); // another offer must not get its focus
 		this.offered.hidden = !key;
 		if (!found || !you || !key) return fill(this.offered);
 		const [what, by] = found, mine = by === you;

@@ -199,9 +199,17 @@ func TestFocusOfOffers(t *testing.T) {
 	eval[any](f.ann, `void document.querySelector('[data-act="draw-decline"]').focus()`)
 	f.ann.enter()
 	f.ann.see(act("takeback-accept"))
-	if got := eval[string](f.ann, `document.activeElement.dataset.act ?? ""`); got != "" {
-		t.Errorf("the focus has gone to %q", got)
+	onBoard := func() {
+		t.Helper()
+		if got := eval[string](f.ann, `document.activeElement.className`); got != "board-point" {
+			t.Errorf("the focus has gone to %q", got)
+		}
 	}
+	onBoard()
+	eval[any](f.ann, `void document.querySelector('[data-act="takeback-decline"]').focus()`)
+	f.ann.enter()
+	f.ann.await(`document.querySelector(".offered").hidden`)
+	onBoard()
 }
 
 // TestFocusOfRetry: trying mistakes again leads the focus to the heading of each task, and back
