@@ -2,6 +2,7 @@ package sgf
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -199,6 +200,35 @@ func TestCannot(t *testing.T) {
 	r.Plies[3].Move = r.Plies[2].Move
 	if _, err := write([]*record.Record{r}, format.WriteOptions{}); !errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), "ply 4") {
 		t.Errorf("an illegal move is written: %v", err)
+	}
+}
+
+// TestText: all that a file says of a game.
+func TestText(t *testing.T) {
+	r := &record.Record{
+		ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15", Seats: [2]record.Seat{{Player: "ann"}, {Player: "bob", Display: "Bob]"}},
+		Result: game.SecondWins, Reason: "time", Start: time.Date(2024, 7, 11, 2, 0, 0, 0, time.UTC), Place: "place", Event: "event", Text: "about",
+		Plies: []record.Ply{
+			{Move: "h8", LeftMS: 61500, Periods: 3, Think: &record.Think{Score: 25, Depth: 9}},
+			{Seat: game.Second, Move: "i9", UsedMS: 1500, Think: &record.Think{Score: 40, Depth: 8}, Comment: "good"},
+			{Move: "h9"},
+		},
+	}
+	var err error
+	if r.Clock, err = clock.Parse("60/5x10"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "(;FF[4]GM[4]CA[%s]AP[Sparring:1]RU[gomoku/freestyle-15]EV[event]PC[place]DT[2024-07-11]TM[60]OT[5x10 byo-yomi]GN[g1]GC[about]SZ[15]" +
+		"PB[ann]PW[Bob\\]]WP[bob]RE[W+T]\n;B[hh]BL[61.5]OB[3]V[25]C[[%%eval 0.25,9\\]];W[ig]V[-40]C[[%%eval -0.40,8\\] [%%emt 1.5\\] good];B[hg])\n"
+	for charset, name := range map[format.Charset]string{format.UTF8: "UTF-8", format.GBK: "GB18030"} {
+		text, err := write([]*record.Record{r}, format.WriteOptions{Charset: charset})
+		if err != nil || text != fmt.Sprintf(want, name) {
+			t.Errorf("%s, %v", text, err)
+		}
+		back, err := formattest.All(read(text, format.ReadOptions{}))
+		if err != nil || len(back) != 1 || back[0].Text != r.Text || back[0].Plies[0].Periods != 3 || back[0].Plies[1].Periods != 0 {
+			t.Errorf("it is read as %+v, %v", back, err)
+		}
 	}
 }
 
