@@ -21,7 +21,7 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 	}
 }
 
-// helloID tells hellos apart. A process that is started again may count its requests anew.
+// helloID tells hellos apart. A process that is started again may count its requests from the start.
 type helloID struct{ secret, id string }
 
 func idOf(m *protocol.Hello) helloID { return helloID{m.Secret, m.ID} }

@@ -56,7 +56,7 @@ type finishedGames struct {
 }
 
 const (
-	// maxFinished is how many games of a player are kept. Both entries are written anew at
+	// maxFinished is how many games of a player are kept. Both entries are rewritten at
 	// the end of a game: with so many they are some 10 KB each.
 	maxFinished = 100
 	// maxBacklog is how many of the records that are there at first are read, the latest

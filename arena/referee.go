@@ -129,7 +129,7 @@ func (r *referee) run() {
 
 // checkOutage charges nobody for a time in which players may not have reached us. After
 // one that was long enough to cost a seat, the clock stands until the seat to act is
-// heard, as after a change of referee, and the seats' heartbeats are expected anew.
+// heard, as after a change of referee, and the seats' heartbeats are expected from then on.
 func (r *referee) checkOutage() {
 	now := time.Now()
 	o := r.a.reach.outage(now)

@@ -150,7 +150,7 @@ func TestRetentionCatchesUp(t *testing.T) {
 }
 
 // A run that looks at fewer entries than the running games in front have goes on where the
-// last one stopped, and begins anew when it has seen all.
+// last one stopped, and starts over when it has seen all.
 func TestRetentionBehindRunningGames(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "")

@@ -122,7 +122,7 @@ func TestKeepBySize(t *testing.T) {
 }
 
 // TestRemovedMeanwhile: a writer whose file was removed or replaced begins another, and one
-// whose directory was removed makes it anew, but not what that was in.
+// whose directory was removed makes it again, but not what that was in.
 func TestRemovedMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, dir, 0)

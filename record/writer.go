@@ -195,7 +195,7 @@ func (w *Writer) write(line []byte) error {
 func (w *Writer) open() error {
 	const flags = os.O_CREATE | os.O_RDWR | os.O_APPEND
 	f, err := os.OpenFile(w.path(), flags, 0o644)
-	// The directory may have been removed. What it was in is not made anew: that may be a
+	// The directory may have been removed. What it was in is not made again: that may be a
 	// disk that is not there.
 	if errors.Is(err, fs.ErrNotExist) && os.Mkdir(w.dir, 0o755) == nil {
 		f, err = os.OpenFile(w.path(), flags, 0o644)

@@ -224,7 +224,7 @@ func (g *Game) Deadline() (at time.Time, ok bool) {
 
 // turnBy returns when the seat to act has abandoned a game whose clock never ends
 // it; zero if never. Otherwise such a game could run for ever. Unlike the other limits it
-// does not begin anew when the referee changes: a platform that is upgraded every week
+// does not start over when the referee changes: a platform that is upgraded every week
 // would never end the game.
 func (g *Game) turnBy() time.Time {
 	if g.limits.turn == 0 || !g.Started() && g.limits.firstMove < g.limits.turn || !g.resumeBy.IsZero() {

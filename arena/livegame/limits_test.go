@@ -213,7 +213,7 @@ func TestUnlimitedGameIsAbandoned(t *testing.T) {
 	}
 }
 
-// The two weeks of a game without a limit on the clock are not begun anew by upgrades of
+// The two weeks of a game without a limit on the clock do not start over at upgrades of
 // the platform.
 func TestUnlimitedGameIsAbandonedOverUpgrades(t *testing.T) {
 	for _, c := range []struct {

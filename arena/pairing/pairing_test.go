@@ -281,7 +281,7 @@ func TestLot(t *testing.T) {
 	}
 }
 
-// A new player looks for opponents all over its deviation, anew for each game, and the longer
+// A new player looks for opponents all over its deviation, again for each game, and the longer
 // it waits the nearer to its rating. A settled one looks at its own rating.
 func TestAim(t *testing.T) {
 	low, high, again := math.Inf(1), math.Inf(-1), 0

@@ -72,7 +72,7 @@ func TestPlaysOnWhereOnlyOurRulesEndTheGame(t *testing.T) {
 }
 
 // An offer is answered once while it is open, and one at a ply. A ply that comes again
-// after a takeback counts anew.
+// after a takeback counts from the start.
 func TestOffersThatAreAnswered(t *testing.T) {
 	var a answered
 	for i, x := range []struct {

@@ -40,7 +40,7 @@ func benchFleetCommand() *cobra.Command {
 		Use:   "fleet",
 		Short: "Measure how many games at once a NATS server, an arena and a bot process play",
 		Long: `Measure how many games at once a NATS server, an arena and a bot process, or
-several, play on this machine. All are processes of their own, started anew for each
+several, play on this machine. All are processes of their own, started again for each
 step. The bots search 50 nodes a move, and take their time for it as players do
 (--pace). The run ends with the first game that is lost on time, or when the 99th
 percentile of the relay is above --p99. Ctrl-C ends it, too, and prints what was

@@ -45,7 +45,7 @@ English: what changed since the last run, crosstables with errors, and each matc
 with the report of its games.
 
 The games of a pairing count as long as nothing that affects them changes: with a new
-version of a program its games begin anew, and the page compares the two. A player
+version of a program its games start over, and the page compares the two. A player
 that breaks is set aside with its pairings, and the others go on. See
 docs/campaign.md for the keys of the file.
 
@@ -90,7 +90,7 @@ func campaignShow() *cobra.Command {
 	var f campaignFlags
 	c := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Print the state of a campaign, and write its page anew",
+		Short: "Print the state of a campaign, and rewrite its page",
 		Args:  oneCampaign,
 		RunE: func(c *cobra.Command, args []string) error {
 			plan, file, err := f.plan(c, args[0])

@@ -29,7 +29,7 @@ type campaignPages struct {
 	line    int // the last progress line, in parts of maxLines
 }
 
-// pageEvery is how often the page is written anew while a campaign runs.
+// pageEvery is how often the page is rewritten while a campaign runs.
 const pageEvery = time.Minute
 
 // played shows the progress, and now and then writes the page.

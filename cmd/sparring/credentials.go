@@ -314,7 +314,7 @@ server/accounts.conf, which is written in any case.`,
 func credentialsPush(f *credentialsFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "push",
-		Short: "Write the accounts anew, and send them to the running servers",
+		Short: "Rewrite the accounts, and send them to the running servers",
 		Long: `Write the accounts as the nats.conf of this program and the revocations ask for, and
 send them to the running servers. Do so after an upgrade that changed permissions. The
 exit code is 1 if no server was reached.`,

@@ -29,8 +29,8 @@ func fleetCommand() *cobra.Command {
 	var f fleetFlags
 	c := &cobra.Command{
 		Use:   "fleet",
-		Short: "Ask and control the processes of a platform: ls, top, pause, drain, resume, abort, plan",
-		Long: `Ask and control the bot processes and arenas of a platform, over NATS. It connects
+		Short: "Show and control the processes of a platform: ls, top, pause, drain, resume, abort, plan",
+		Long: `Show and control the bot processes and arenas of a platform, over NATS. It connects
 to --nats or SPARRING_NATS_URL as the user that SPARRING_NATS_USER, _PASSWORD, _CREDS
 and _CA name (default: platform). Only the platform's account may do this.`,
 		Args: noArgs,

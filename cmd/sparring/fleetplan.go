@@ -22,13 +22,13 @@ func fleetPlan(f *fleetFlags) *cobra.Command {
 	var platformMS float64
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "Estimate what games at once take: cores, memory, disk a day; and how many fit",
-		Long: `Estimate what games at once take, and how many fit on the cores: processor time, moves a
-second, memory, disk a day. It needs no platform. What a move of the level costs is
-measured on this machine, in about a second for each game; what the platform adds is as
-docs/performance.md states, or --platform-ms, such as "sparring bench fleet" measures
-it on this machine. Games fit if all moves can be searched in the time that the clock
-gives for them, with three tenths of the cores left over.`,
+		Short: "Estimate what a number of running games needs (cores, memory, disk a day), and how many fit",
+		Long: `Estimate what a number of running games needs (processor time, moves a second, memory,
+disk a day), and how many fit on the cores. It needs no platform. What a move of the
+level costs is measured on this machine, in about a second for each game; what the
+platform adds is as docs/performance.md states, or --platform-ms, such as "sparring
+bench fleet" measures it on this machine. Games fit if all moves can be searched in the
+time that the clock gives for them, with three tenths of the cores left over.`,
 		Example: `  sparring fleet plan --games 1000 --clock 60+0.6 --level 3 --cores 8
   sparring fleet plan --games 300 --clock 600+5 --level 10 --cores 16 --game gomoku --json
   sparring fleet plan --games 3000 --clock 60+0.6 --platform-ms 1.4    # games of people, or of engines elsewhere`,

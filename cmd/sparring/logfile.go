@@ -9,11 +9,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLog is the size at which a log file is begun anew, in bytes.
+// maxLog is the size at which a log file is started over, in bytes.
 const maxLog = 64 << 20
 
 // logFile is a log that a program writes for months: when it is full, it is renamed to
-// NAME.1, which replaces the one before, and begun anew. It is safe for concurrent use, and
+// NAME.1, which replaces the one before, and started over. It is safe for concurrent use, and
 // several processes may write one: lumberjack, which is made for this, opens a new file
 // without O_APPEND, so that they would overwrite each other's entries.
 type logFile struct {
@@ -40,7 +40,7 @@ func (l *logFile) open() error {
 }
 
 // begin makes sure that the file of the name is open, and has room for an entry of so many
-// bytes. Another process that writes it may have begun it anew: a file that has been renamed
+// bytes. Another process that writes it may have started it over: a file that has been renamed
 // is written no more, and the new one not renamed for what was in the old one, since that
 // would remove the old one. The caller holds mu.
 func (l *logFile) begin(bytes int64) error {

@@ -73,7 +73,7 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 }
 
 // Of a log that several processes write, the file and the one before have the last entries of
-// all, whoever begins it anew.
+// all, whoever starts it over.
 func TestLogFileOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "sparring.log")

@@ -45,12 +45,12 @@ func versionsOf(terms *match.Terms) map[string]string {
 }
 
 // sayReplaced says which players are not the versions any more that the match began with. A
-// program that goes on is what it was, but one that was started anew since is not.
+// program that goes on is what it was, but one that was restarted since is not.
 func sayReplaced(errs io.Writer, began map[string]string, terms *match.Terms) {
 	now := versionsOf(terms)
 	for _, spec := range slices.Sorted(maps.Keys(began)) {
 		if now[spec] != began[spec] {
-			fmt.Fprintf(errs, "sparring: the program or the files of %s were replaced while the match ran: if it was started anew since, later games are of the new version\n", spec)
+			fmt.Fprintf(errs, "sparring: the program or the files of %s were replaced while the match ran: if it was restarted since, later games are of the new version\n", spec)
 		}
 	}
 }

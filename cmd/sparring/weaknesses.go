@@ -45,8 +45,8 @@ func weaknessesCommand() *cobra.Command {
 		Short: "Find where a player is weaker than elsewhere, and in which positions",
 		Long: `Group the games of a player by opening, opponent and length, its moves by colour,
 phase, time left, kind and plies without progress, and its faults, and say which groups
-are weaker than chance explains: with p the share of comparable data without any
-weakness in which some group looks as bad, and a group with p up to 5 % called weak.
+are weaker than chance explains. P is how often some group of a player without any
+weakness looks as bad by chance; up to 5 %, a group is called weak.
 
 What a move lost is known from the scores in the records, or with --analyse from a
 search of every position, by the code of records analyse. --positions writes the

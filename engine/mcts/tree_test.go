@@ -196,7 +196,7 @@ func TestKeepsTheSubtree(t *testing.T) {
 	opened.Start(q, search.Limits{Wait: true, Nodes: 3000}, nil).Stop()
 	opened.queue.Stop()
 	if tr.at(reply).visits < pondered {
-		t.Errorf("pondering began anew: %d visits, before %d", tr.at(reply).visits, pondered)
+		t.Errorf("pondering started over: %d visits, before %d", tr.at(reply).visits, pondered)
 	}
 	tr.check(t)
 	keeps("another reply", r, want)

@@ -174,7 +174,7 @@ func TestNights(t *testing.T) {
 		t.Errorf("faults: %+v", s.Faults)
 	}
 
-	// Another version of all: all begins anew, and is compared.
+	// Another version of all: all starts over, and is compared.
 	s = night(t, planOf(dir, 6, "2", aWins))
 	if s.New != 18 || len(s.Players) != 3 || len(s.Old) != 3 || s.Old[0].Games != 6 || !s.Strength[0].Versions || s.Strength[0].Before.Games() != 6 {
 		t.Errorf("third night: %+v", s)

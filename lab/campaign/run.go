@@ -30,7 +30,7 @@ var errUntil = errors.New("the time is over")
 
 // Run plays what is missing. It returns nil when all is played but what was set aside,
 // when the time is over, and when ctx is cancelled; games in progress are then broken
-// off, and played anew in the next run. An error means that results could not be
+// off, and played again in the next run. An error means that results could not be
 // written, or that no worker could be had.
 func (c *Campaign) Run(ctx context.Context) error {
 	c.asides, c.began, c.state = nil, time.Now().UTC(), Running
@@ -140,7 +140,7 @@ func (c *Campaign) work(ctx context.Context) error {
 
 // steps is in how many pieces the pairs of two players are played: players take
 // turns, so that all have games when the time is over, but an engine is not started
-// anew for each pair.
+// again for each pair.
 const steps = 20
 
 // choose returns the pairing that is furthest behind, the last one if it is no

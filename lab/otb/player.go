@@ -136,7 +136,7 @@ func (p *player) stop() {
 	}
 }
 
-// restart begins the search anew, with the clocks as they are.
+// restart starts the search over, with the clocks as they are.
 func (p *player) restart() {
 	if p.current != nil && !p.current.ponders {
 		p.stop()

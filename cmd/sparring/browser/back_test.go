@@ -112,7 +112,7 @@ func TestBackWithoutCloseWatcher(t *testing.T) {
 		t.Errorf("Back from the start screen leads to %s", got)
 	}
 
-	// A page that is loaded anew has nothing over it.
+	// A page that is reloaded has nothing over it.
 	p.tap(act("review"))
 	p.see(`[data-review]`)
 	eval[any](p.tab, `void setTimeout(() => location.reload())`)

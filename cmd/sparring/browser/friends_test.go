@@ -459,7 +459,7 @@ func newOutdated(t *testing.T, name string, at string) *person {
 	return p
 }
 
-// TestLinkStays: a page that shows the link for a friend is not loaded anew when its files
+// TestLinkStays: a page that shows the link for a friend is not reloaded when its files
 // have changed: nobody could show the link again after that restart of the server.
 func TestLinkStays(t *testing.T) {
 	t.Parallel()

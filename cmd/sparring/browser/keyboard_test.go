@@ -144,7 +144,7 @@ func TestTypedTooEarly(t *testing.T) {
 	p.await(`document.querySelector('[data-ply="4"]').textContent === "a1"`)
 }
 
-// TestFocusOfRedrawn: a button that is drawn anew keeps the focus.
+// TestFocusOfRedrawn: a button that is redrawn keeps the focus.
 func TestFocusOfRedrawn(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)

@@ -480,7 +480,7 @@ func TestLoadedAhead(t *testing.T) {
 }
 
 // TestUpgradeBeforeALateModule: a page whose files have changed on the server loads no module
-// of the new ones into itself, which need not go with what it has. It is loaded anew, once, and
+// of the new ones into itself, which need not go with what it has. It is reloaded, once, and
 // the game goes on.
 func TestUpgradeBeforeALateModule(t *testing.T) {
 	t.Parallel()
@@ -507,7 +507,7 @@ func TestUpgradeBeforeALateModule(t *testing.T) {
 		t.Errorf("%d stones on the board", pieces)
 	}
 
-	// Where servers of two versions answer in turn, loading the page anew does not help.
+	// Where servers of two versions answer in turn, reloading the page does not help.
 	eval[any](p.tab, `void (window.kept = true)`)
 	p.outdate(network)
 	p.tapUntil(act("list"), visible(`.sheet.open`))

@@ -292,7 +292,7 @@ func (p *painter) lists(m *model, x, y, columns, end int) {
 // keys are what the keyboard and the mouse do, for the help.
 var keys = []string{
 	"Enter  go ahead: start, our move is made, the clocks are right",
-	"F2 score and depth   F3 undo   F4 turn the board   F5 draw anew   F8 move now",
+	"F2 score and depth   F3 undo   F4 turn the board   F5 redraw   F8 move now",
 	"Page Up and Down scroll the moves; Esc empties the line, Up brings the last one back",
 	"Ctrl-C twice leaves; the game can be resumed",
 	"Mouse: click the points of a move, the last one twice",
