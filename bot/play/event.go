@@ -31,12 +31,13 @@ type Event struct {
 	Ply      int              // plies played
 	Move     string           // the one just played
 	Clocks   [2]time.Duration // budgets left, by seat; 0 without a clock
-	Analysis *Analysis        // of the own move just played, or of the search as it goes
+	Think    *Think           // of the own move just played, or of the search as it goes
 	Outcome  game.Outcome
 }
 
-// Analysis is the result of the search for a move.
-type Analysis struct {
+// Think is what we thought of a move: the result of its search, which a record keeps as a
+// [record.Think].
+type Think struct {
 	search.Result
 	Line        []string      // the principal variation as text
 	Spent       time.Duration // from the opponent's move to the decision

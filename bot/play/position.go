@@ -16,24 +16,24 @@ type gameState struct {
 	plies     []ply
 	pos       game.Position  // after plies; nil if our rules refuse the platform's next move
 	continued []game.Outcome // ends by our rules after which the platform played on
-	decided   *decision      // the latest own one; its analysis goes to the ply once it is played
+	decided   *decision      // the latest own one; what it thought goes to the ply once it is played
 }
 
 // ply is a move that was played.
 type ply struct {
-	move     string
-	seat     game.Seat
-	key      string            // of the position after it
-	analysis *Analysis         // of an own move
-	receipt  *protocol.Receipt // of an own move
+	move    string
+	seat    game.Seat
+	key     string            // of the position after it
+	think   *Think            // of an own move
+	receipt *protocol.Receipt // of an own move
 }
 
 // decision is a move to play after a number of plies.
 type decision struct {
-	ply      int
-	move     string
-	key      string // of the position after it
-	analysis *Analysis
+	ply   int
+	move  string
+	key   string // of the position after it
+	think *Think
 }
 
 // update plays the platform's moves and calls dispute, with a number of plies, if our
@@ -74,7 +74,7 @@ func (g *gameState) play(n int, text string) error {
 	}
 	p := ply{move: text, seat: seat, key: game.KeyText(g.pos.Key())}
 	if d := g.decided; d != nil && d.ply == n && d.move == text {
-		p.analysis = d.analysis
+		p.think = d.think
 	}
 	g.plies = append(g.plies, p)
 	return nil

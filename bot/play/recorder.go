@@ -46,8 +46,8 @@ func (s *Session) document() *record.Record {
 				LeftMS: rec.LeftMS, Periods: rec.Periods, WaitedMS: rec.WaitedMS,
 			}
 		}
-		if a := p.analysis; a != nil {
-			out.Think, out.UsedMS = a.think(), a.Spent.Milliseconds()
+		if a := p.think; a != nil {
+			out.Think, out.UsedMS = a.record(), a.Spent.Milliseconds()
 			out.Comment = strings.Join(a.Incidents, "; ")
 		}
 		doc.Plies = append(doc.Plies, out)
@@ -82,21 +82,21 @@ func (s *Session) settings() *record.Settings {
 	return out
 }
 
-// think converts an analysis for the record.
-func (a *Analysis) think() *record.Think {
+// record converts it for the record of the game.
+func (t *Think) record() *record.Think {
 	return &record.Think{
-		Source: a.source(), Depth: a.Depth, SelDepth: a.SelDepth, Score: int(a.Score), WinProb: a.WinProb, Nodes: a.Nodes,
-		TimeMS: a.Spent.Milliseconds(), PV: a.Line, Ponder: a.Expected,
-		PonderHit: a.PonderHit, PonderSavedMS: a.PonderSaved.Milliseconds(), TimedOut: a.TimedOut,
+		Source: t.source(), Depth: t.Depth, SelDepth: t.SelDepth, Score: int(t.Score), WinProb: t.WinProb, Nodes: t.Nodes,
+		TimeMS: t.Spent.Milliseconds(), PV: t.Line, Ponder: t.Expected,
+		PonderHit: t.PonderHit, PonderSavedMS: t.PonderSaved.Milliseconds(), TimedOut: t.TimedOut,
 	}
 }
 
 // source returns where the move comes from, in the words of records.
-func (a *Analysis) source() record.ThinkSource {
-	if a.Source == fallback {
+func (t *Think) source() record.ThinkSource {
+	if t.Source == fallback {
 		return ""
 	}
-	return record.SourceOf(a.Source)
+	return record.SourceOf(t.Source)
 }
 
 // seed seeds all random choices in this game. It follows from the ids, so that an

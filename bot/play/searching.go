@@ -171,28 +171,28 @@ func (s *Session) emitInfo(i search.Info) {
 	if a == nil || s.player.Observe == nil {
 		return
 	}
-	analysis := s.analyse(a, search.Result{
+	think := s.thought(a, search.Result{
 		Score: i.Score, WinProb: i.WinProb, Depth: i.Depth, SelDepth: i.SelDepth,
 		Nodes: i.Nodes, Time: i.Time, PV: i.PV, Source: search.FromSearch,
 	})
-	s.emit(Event{Kind: Thinking, Seat: s.st.You, Analysis: &analysis})
+	s.emit(Event{Kind: Thinking, Seat: s.st.You, Think: &think})
 }
 
-// analyse returns a result as others see it; a is nil without a search.
-func (s *Session) analyse(a *activeSearch, r search.Result) Analysis {
-	r.Lines = nil // not used, and an analysis is kept as long as the game
-	analysis := Analysis{Result: r}
+// thought returns a result as others see it; a is nil without a search.
+func (s *Session) thought(a *activeSearch, r search.Result) Think {
+	r.Lines = nil // not used, and it is kept as long as the game
+	think := Think{Result: r}
 	if !r.Judges() {
-		analysis.Score, analysis.WinProb = 0, 0 // the move is a guess
+		think.Score, think.WinProb = 0, 0 // the move is a guess
 	}
 	if a == nil {
-		return analysis
+		return think
 	}
-	analysis.Line = game.FormatLine(a.pos, "", r.PV)
-	analysis.Pondering, analysis.PonderHit = a.pondering(), a.ponders && !a.hit.IsZero()
-	analysis.Expected, analysis.Spent = a.expected, since(a.started)
-	if analysis.PonderHit {
-		analysis.PonderSaved, analysis.Spent = min(a.hit.Sub(a.started), r.Time), since(a.hit)
+	think.Line = game.FormatLine(a.pos, "", r.PV)
+	think.Pondering, think.PonderHit = a.pondering(), a.ponders && !a.hit.IsZero()
+	think.Expected, think.Spent = a.expected, since(a.started)
+	if think.PonderHit {
+		think.PonderSaved, think.Spent = min(a.hit.Sub(a.started), r.Time), since(a.hit)
 	}
-	return analysis
+	return think
 }

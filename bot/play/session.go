@@ -412,11 +412,11 @@ func (s *Session) reportMoves() {
 		p := s.game.plies[s.reported]
 		ev := s.log.Debug().Int("ply", s.reported+1).Stringer("by", p.seat).Str("move", p.move).
 			Int64("clock_ms", s.st.Clocks.Seats[p.seat].LeftMS)
-		if a := p.analysis; a != nil {
+		if a := p.think; a != nil {
 			ev = ev.Int("depth", a.Depth).Uint64("nodes", a.Nodes).Int("score", int(a.Score)).
 				Float64("chance", a.WinProb).Bool("ponder_hit", a.PonderHit)
 		}
 		ev.Msg("move")
-		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Analysis: p.analysis})
+		s.emit(Event{Kind: MovePlayed, Ply: s.reported + 1, Move: p.move, Seat: p.seat, Think: p.think})
 	}
 }

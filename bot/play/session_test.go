@@ -95,7 +95,7 @@ func TestScoresWithoutDepth(t *testing.T) {
 	s := bare(t, "10")
 	s.player.Settings.Manners.ResignBelow, s.player.Settings.Manners.ResignMoves = 10, 2
 	lost := search.Result{Source: search.FromExternal, Score: -900, WinProb: 0.02}
-	if a := s.analyse(nil, lost); a.Score != lost.Score || a.WinProb != lost.WinProb {
+	if a := s.thought(nil, lost); a.Score != lost.Score || a.WinProb != lost.WinProb {
 		t.Errorf("in the record: %+v", a)
 	}
 	for i, want := range []bool{false, true} {
@@ -104,7 +104,7 @@ func TestScoresWithoutDepth(t *testing.T) {
 		}
 	}
 	silent := search.Result{Source: search.FromExternal, WinProb: 0.5}
-	if a := s.analyse(nil, silent); a.WinProb != 0 {
+	if a := s.thought(nil, silent); a.WinProb != 0 {
 		t.Errorf("it has said nothing: %+v", a)
 	}
 	before := s.manners

@@ -193,9 +193,9 @@ func (s *Session) handleResult(t searchEnd) {
 		s.resign("hopeless")
 		return
 	}
-	analysis := s.analyse(a, r)
-	analysis.Incidents, s.incidents, s.crashes = s.incidents, nil, 0
-	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &analysis}
+	think := s.thought(a, r)
+	think.Incidents, s.incidents, s.crashes = s.incidents, nil, 0
+	d := &decision{len(s.game.plies), s.game.pos.Format(r.Move), game.KeyText(after.Key()), &think}
 	s.manners.offering = r.OfferDraw
 	s.setPonderTarget(d, after, r.Ponder)
 	s.game.decided, s.out = d, &outgoing{decision: d}

@@ -257,7 +257,7 @@ func (d *deepCheck) observe(e play.Event) {
 	if e.Kind != play.MovePlayed {
 		return
 	}
-	if e.Seat != e.You || e.Analysis == nil {
+	if e.Seat != e.You || e.Think == nil {
 		return
 	}
 	d.mu.Lock()
@@ -267,13 +267,13 @@ func (d *deepCheck) observe(e play.Event) {
 	if d.count++; d.pace.due(d.count) {
 		d.show.game("check", fmt.Sprintf("game %d of 2: %s, clocks %s %s", len(d.games), plies(e.Ply), clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second])))
 	}
-	if e.Analysis.Expected != "" {
+	if e.Think.Expected != "" {
 		g.pondered++
 	}
-	if e.Analysis.PonderHit {
+	if e.Think.PonderHit {
 		g.hits++
 	}
-	g.slowest = max(g.slowest, e.Analysis.Spent)
+	g.slowest = max(g.slowest, e.Think.Spent)
 }
 
 // Write implements io.Writer for the bot's log. Its warnings say what went wrong with

@@ -104,7 +104,7 @@ func (s *scene) event(e play.Event) {
 		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
 	case play.MovePlayed:
 		s.screen.game(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
-			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
+			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Think)))
 	case play.GameEnded:
 		if e.Outcome.Reason != "" {
 			s.screen.end(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
@@ -138,7 +138,7 @@ func heading(e play.Event) string {
 
 func plies(n int) string { return count(n, "ply", "plies") }
 
-func evaluation(a *play.Analysis) string {
+func evaluation(a *play.Think) string {
 	if a == nil {
 		return ""
 	}

@@ -319,7 +319,7 @@ func (t *team) observe(e play.Event) {
 		t.screen.game(string(e.Game), line+"  "+began)
 	case play.MovePlayed:
 		if t.screen.live() {
-			t.screen.game(string(e.Game), fmt.Sprintf("%s  %3d %-9s %s %s  %s", line, e.Ply, e.Move, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Analysis)))
+			t.screen.game(string(e.Game), fmt.Sprintf("%s  %3d %-9s %s %s  %s", line, e.Ply, e.Move, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Think)))
 		}
 	case play.GameEnded:
 		t.screen.remove(string(e.Game))
