@@ -137,16 +137,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 		ans, err := a.server.Offer(ctx, pool, offer)
 		switch {
 		case err != nil:
-			a.metrics.offers.WithLabelValues("none").Inc()
-			if !errors.Is(err, nats.ErrNoResponders) && !errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-				a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
-			}
-			switch {
-			case ctx.Err() != nil, errors.Is(err, nats.ErrNoResponders):
-				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
-			case w.Player == "":
-				a.unanswered(pool, player) // ask somebody else at once
-			case !a.presence.partlySilent(w.Player, time.Now()): // else another of its instances is asked
+			if !a.askAgain(ctx, ch, w, pool, player, err) {
 				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
 			}
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
@@ -183,15 +174,26 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 	return protocol.Holder{}, verdict
 }
 
-// unanswered notes that an offer in a pool got no proper answer: of a player, if it was
-// in that player's own, and otherwise of the pool's queue.
-func (a *Arena) unanswered(pool protocol.Pool, player protocol.PlayerID) {
-	now := time.Now()
-	if player != "" {
+// askAgain notes an offer without a proper answer, and reports whether to offer the seat again
+// at once: somebody else in the pool may take it, or another instance of the player, if one
+// is silent.
+func (a *Arena) askAgain(ctx context.Context, ch protocol.Challenge, w protocol.SeatWanted, pool protocol.Pool, player protocol.PlayerID, err error) (again bool) {
+	a.metrics.offers.WithLabelValues("none").Inc()
+	switch {
+	case ctx.Err() != nil, errors.Is(err, nats.ErrNoResponders):
+		return false
+	case !errors.Is(err, context.DeadlineExceeded):
+		a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
+	}
+	switch now := time.Now(); {
+	case w.Player != "":
+		return a.presence.partlySilent(w.Player, now)
+	case player != "": // it was offered in the player's own pool
 		a.silentPlayers.add(player, now)
-	} else {
+	default:
 		a.silentPools.add(pool, now)
 	}
+	return true
 }
 
 // opponent describes the other seat: its holder, or the player asked for it.
