@@ -26,7 +26,9 @@ func (a *Arena) report() protocol.Report {
 		Faults: total["disputes_total"] + total["logs_corrupt_total"],
 	}
 	r.Refereed = a.gamesHere()
-	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), time.Now())
+	now := time.Now()
+	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), now)
+	r.SilentArenas = a.leases.silentArenas(now)
 	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}
 }
 

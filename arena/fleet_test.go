@@ -205,6 +205,32 @@ func TestTooManyInstances(t *testing.T) {
 	}
 }
 
+// An arena that was killed is reported by the others until one of that name is back, and one
+// that has ended by itself is not.
+func TestSilentArenas(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "")
+	named := func(name string) *running {
+		cfg := quick()
+		cfg.Name = name
+		return runArena(t, srv, cfg)
+	}
+	watcher, killed, ended := named("watcher"), named("killed"), named("ended")
+	gametest.Eventually(t, "the others to be known", func() bool {
+		watcher.leases.mu.Lock()
+		defer watcher.leases.mu.Unlock()
+		return len(watcher.leases.names) == 3
+	})
+	ended.stop()
+	killed.crash()
+	gametest.Eventually(t, "the killed arena to be missed", func() bool { return len(watcher.report().Arena.SilentArenas) > 0 })
+	if silent := watcher.report().Arena.SilentArenas; len(silent) != 1 || silent[0].Instance != "killed" || silent[0].HeardMS <= 0 {
+		t.Errorf("silent arenas: %+v, want the one that was killed", silent)
+	}
+	named("killed")
+	gametest.Eventually(t, "the arena to be back", func() bool { return len(watcher.report().Arena.SilentArenas) == 0 })
+}
+
 // Silent processes of the fleet are remembered for an hour, others for a minute, and
 // neither keeps new ones out.
 func TestSilentInstancesAreRemembered(t *testing.T) {

@@ -192,9 +192,17 @@ type bucket struct {
 	js jetstream.JetStream
 }
 
-// follow calls f for all keys and for all later changes, until ctx ends; with a nil value
-// when a key is gone. It returns when f has seen what was there.
-func (b bucket) follow(ctx context.Context, f func(key string, value []byte, revision uint64)) error {
+// change is a new value of a key.
+type change struct {
+	key      string
+	value    []byte // nil: the key is gone
+	expired  bool   // because nobody renewed it
+	revision uint64
+}
+
+// follow calls f for all keys and for all later changes, until ctx ends. It returns when f
+// has seen what was there.
+func (b bucket) follow(ctx context.Context, f func(change)) error {
 	stream, err := b.js.Stream(ctx, "KV_"+b.Bucket())
 	if err != nil {
 		return err
@@ -205,15 +213,19 @@ func (b bucket) follow(ctx context.Context, f func(key string, value []byte, rev
 	}
 	prefix := "$KV." + b.Bucket() + "."
 	return w.start(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata, _ bool) {
-		value := msg.Data()
+		c := change{key: strings.TrimPrefix(msg.Subject(), prefix), value: msg.Data(), revision: meta.Sequence.Stream}
 		if removed(msg.Headers()) {
-			value = nil
-		} else if value == nil {
-			value = []byte{}
+			c.value, c.expired = nil, msg.Headers().Get(jetstream.MarkerReasonHeader) == markerExpired
+		} else if c.value == nil {
+			c.value = []byte{}
 		}
-		f(strings.TrimPrefix(msg.Subject(), prefix), value, meta.Sequence.Stream)
+		f(c)
 	})
 }
+
+// markerExpired is the reason of the marker that the server leaves for an entry whose time
+// is up.
+const markerExpired = "MaxAge"
 
 // removed reports whether an entry of a bucket says that its key is gone: deleted, purged
 // or expired.

@@ -1,9 +1,13 @@
 package arena
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +40,8 @@ type leases struct {
 	noRoom time.Time // when the bucket last had no space
 	held   map[string]*lease
 	seen   map[string]time.Time // when the watcher last saw a key taken or renewed by any arena
+	names  map[string]string    // of arenas, by the keys of their own leases, while these hold
+	silent map[string]time.Time // when the watcher last saw an arena's own lease renewed that has expired since, by name
 	taken  uint64               // how often the own lease was taken
 }
 
@@ -52,7 +58,7 @@ func newLeases(kv bucket, name string, ttl time.Duration, off func(error, time.T
 	id := protocol.NewID()
 	return &leases{
 		kv: kv, own: ownLease + id, value: name + " " + id, ttl: ttl, off: off, online: online, log: log, stored: time.Now(),
-		held: make(map[string]*lease), seen: make(map[string]time.Time),
+		held: make(map[string]*lease), seen: make(map[string]time.Time), names: make(map[string]string), silent: make(map[string]time.Time),
 	}
 }
 
@@ -358,13 +364,43 @@ func (l *leases) refused(held *lease, err error, at time.Time) {
 
 // watch follows which keys are held until ctx ends.
 func (l *leases) watch(ctx context.Context) error {
-	return l.kv.follow(ctx, func(key string, value []byte, _ uint64) {
+	return l.kv.follow(ctx, func(c change) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if value == nil {
-			delete(l.seen, key)
+		now := time.Now()
+		if c.value == nil {
+			if at, ok := l.seen[c.key]; ok && c.expired && strings.HasPrefix(c.key, ownLease) {
+				l.silent[l.names[c.key]] = at
+			}
+			delete(l.seen, c.key)
+			delete(l.names, c.key)
 			return
 		}
-		l.seen[key] = time.Now()
+		l.seen[c.key] = now
+		if strings.HasPrefix(c.key, ownLease) {
+			name, _, _ := strings.Cut(string(c.value), " ")
+			l.names[c.key] = name
+			delete(l.silent, name)
+		}
 	})
+}
+
+// rememberSilent is how long an arena is remembered whose own lease has expired.
+const rememberSilent = time.Hour
+
+// silentArenas returns the other arenas whose own leases have expired, with the latest first.
+func (l *leases) silentArenas(now time.Time) (silent []protocol.SilentArena) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.silent, func(_ string, at time.Time) bool { return now.Sub(at) > rememberSilent })
+	ours, _, _ := strings.Cut(l.value, " ")
+	for name, at := range l.silent {
+		if name != ours {
+			silent = append(silent, protocol.SilentArena{Instance: protocol.InstanceID(name), HeardMS: now.Sub(at).Milliseconds()})
+		}
+	}
+	slices.SortFunc(silent, func(x, y protocol.SilentArena) int {
+		return cmp.Or(cmp.Compare(x.HeardMS, y.HeardMS), cmp.Compare(x.Instance, y.Instance))
+	})
+	return silent[:min(len(silent), protocol.MaxSilentArenas)]
 }

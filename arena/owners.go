@@ -236,14 +236,14 @@ func (o *owners) confirm(ctx context.Context, taken uint64, g string, held *owne
 
 // watch follows the bucket until ctx ends. It returns when it has seen all keys.
 func (o *owners) watch(ctx context.Context) error {
-	return o.kv.follow(ctx, func(g string, value []byte, revision uint64) {
+	return o.kv.follow(ctx, func(c change) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if value == nil {
-			delete(o.known, g)
+		if c.value == nil {
+			delete(o.known, c.key)
 			return
 		}
-		o.known[g] = owner{string(value), revision}
+		o.known[c.key] = owner{string(c.value), c.revision}
 	})
 }
 

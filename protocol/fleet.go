@@ -135,6 +135,15 @@ type ArenaReport struct {
 	// are silent now, the longest known silence last.
 	Instances []KnownInstance `json:"instances,omitempty"`
 	Omitted   int             `json:"omitted,omitempty"` // how many instances the list leaves out
+	// SilentArenas are the other arenas whose leases have expired within the last hour, but
+	// that have not ended by themselves.
+	SilentArenas []SilentArena `json:"silent_arenas,omitempty"`
+}
+
+// SilentArena is an arena that was killed, hangs, or is cut off.
+type SilentArena struct {
+	Instance InstanceID `json:"instance"`
+	HeardMS  int64      `json:"heard_ms"` // since its lease was renewed last
 }
 
 // KnownInstance is a process of bots as an arena knows it.
@@ -150,6 +159,9 @@ type KnownInstance struct {
 
 // MaxKnownInstances is the length of the longest list of instances in a report.
 const MaxKnownInstances = 1000
+
+// MaxSilentArenas is the length of the longest list of silent arenas in a report.
+const MaxSilentArenas = 100
 
 // Limits of single fields of a report.
 const (
@@ -188,6 +200,10 @@ func (m *Report) Check() error {
 		errs = append(errs, within("instances", len(a.Instances), MaxKnownInstances))
 		for _, in := range a.Instances {
 			errs = append(errs, instance(in.Instance), ids("player", []PlayerID{in.Player}), text("build", in.Build, maxDisplay))
+		}
+		errs = append(errs, within("silent_arenas", len(a.SilentArenas), MaxSilentArenas))
+		for _, s := range a.SilentArenas {
+			errs = append(errs, instance(s.Instance))
 		}
 	}
 	return first(errs...)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -357,15 +358,20 @@ func TestFleetView(t *testing.T) {
 	}}}
 	other := protocol.Report{Process: protocol.ArenaProcess, Instance: "a2", Arena: &protocol.ArenaReport{Instances: []protocol.KnownInstance{
 		{Instance: "b2", Player: "p", Players: 3, Fleet: true, HeardMS: 89_000, Games: 2}}}}
+	arena.Arena.SilentArenas = []protocol.SilentArena{{Instance: "a3", HeardMS: 12_000}, {Instance: "a2", HeardMS: 9_000}}
+	other.Arena.SilentArenas = []protocol.SilentArena{{Instance: "a3", HeardMS: 11_000}}
 	v := fleetViewOf([]protocol.Report{arena, other, bot})
 	if len(v.Silent) != 1 || v.Silent[0].HeardMS != 89_000 || len(v.Others) != 1 || v.Others[0].Instance != "x1" || v.Reports[0].Instance != "b1" {
 		t.Errorf("%+v", v)
+	}
+	if want := []protocol.SilentArena{{Instance: "a3", HeardMS: 11_000}}; !slices.Equal(v.SilentArenas, want) { // a2 answers
+		t.Errorf("silent arenas: %+v, want %+v", v.SilentArenas, want)
 	}
 	later := bot
 	six := 6
 	later.ServerTime, later.Bot = now.Add(2*time.Second), &protocol.BotReport{Slots: 8, Offered: &six, Started: 40, StartedLate: 10, Moves: 105, Cores: 2}
 	text := strings.Join(fleetViewOf([]protocol.Report{arena, later}).lines(&v), "\n")
-	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8",
+	for _, want := range []string{"b2 DOES NOT ANSWER: p and 2 other players, last heard 90s ago, 2 seats", "arena a3 DOES NOT ANSWER: last heard 12s ago", "x1 is not of the fleet", "b1 is paused: new disk", "2.5", "0/8",
 		"b1: searches start late (10 of 40 so far): it offers 6 of 8 slots, and does not ponder"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ type fleetView struct {
 	Reports []protocol.Report `json:"processes"`
 	// Silent are the bot processes that an arena knows and that do not answer.
 	Silent []protocol.KnownInstance `json:"silent"`
+	// SilentArenas are the arenas that another one knows and that do not answer.
+	SilentArenas []protocol.SilentArena `json:"silent_arenas,omitempty"`
 	// Others are instances of bots that never answer the operator: of other people, or
 	// of builds before that was possible.
 	Others []protocol.KnownInstance `json:"others"`
@@ -63,10 +66,12 @@ func fleetViewOf(reports []protocol.Report) fleetView {
 	slices.SortFunc(v.Reports, func(x, y protocol.Report) int {
 		return cmp.Or(cmp.Compare(y.Process, x.Process), cmp.Compare(x.Instance, y.Instance)) // bots first
 	})
-	answered := make(map[protocol.InstanceID]bool)
+	answered, arenas := make(map[protocol.InstanceID]bool), make(map[protocol.InstanceID]bool)
 	for _, r := range reports {
 		answered[r.Instance] = answered[r.Instance] || r.Bot != nil
+		arenas[r.Instance] = arenas[r.Instance] || r.Arena != nil
 	}
+	lost := make(map[protocol.InstanceID]protocol.SilentArena)
 	known := make(map[protocol.InstanceID]protocol.KnownInstance)
 	for _, r := range reports {
 		if r.Arena == nil {
@@ -77,7 +82,13 @@ func fleetViewOf(reports []protocol.Report) fleetView {
 				known[k.Instance] = k
 			}
 		}
+		for _, s := range r.Arena.SilentArenas {
+			if old, seen := lost[s.Instance]; !arenas[s.Instance] && (!seen || s.HeardMS < old.HeardMS) {
+				lost[s.Instance] = s
+			}
+		}
 	}
+	v.SilentArenas = slices.SortedFunc(maps.Values(lost), func(x, y protocol.SilentArena) int { return cmp.Compare(x.Instance, y.Instance) })
 	for _, k := range known {
 		if k.Fleet {
 			v.Silent = append(v.Silent, k)
@@ -152,14 +163,17 @@ func (v fleetView) lines(before *fleetView) []string {
 		}
 	}
 	for _, k := range v.Silent {
-		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats")))
+		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats")))
+	}
+	for _, s := range v.SilentArenas {
+		alarms = append(alarms, fmt.Sprintf("arena %s DOES NOT ANSWER: last heard %s ago", s.Instance, ago(s.HeardMS)))
 	}
 	for i, k := range v.Others {
 		if i == maxOthers {
 			notes = append(notes, fmt.Sprintf("and %s like it", count(len(v.Others)-i, "instance", "instances")))
 			break
 		}
-		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), heard(k), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
+		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
 	}
 	var text strings.Builder
 	for _, t := range []texttable.Table{bots, arenas} {
@@ -186,10 +200,8 @@ func ofPlayers(k protocol.KnownInstance) string {
 	return fmt.Sprintf("%s and %s", k.Player, count(k.Players-1, "other player", "other players"))
 }
 
-// heard formats the time since an instance was heard.
-func heard(k protocol.KnownInstance) string {
-	return shortTime(time.Duration(k.HeardMS) * time.Millisecond)
-}
+// ago formats the time since somebody was heard.
+func ago(ms int64) string { return shortTime(time.Duration(ms) * time.Millisecond) }
 
 // shortTime formats a time for a column: 12s, 5m, 3h, 9d.
 func shortTime(d time.Duration) string {
