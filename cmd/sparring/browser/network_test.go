@@ -70,6 +70,7 @@ func TestOfflineInMidMove(t *testing.T) {
 	network := newWire(t, w.at)
 	p := newPerson(t, "traveller", phone, network.at)
 	id := p.play(setup{game: "xiangqi", seat: "first"})
+	p.await(`document.querySelector("[data-moves]")`) // the list comes later, and without a network not before it is asked for
 
 	p.offline(true)
 	network.setCut(true)
