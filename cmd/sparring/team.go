@@ -231,7 +231,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	t.mu.Unlock()
 	t.introduce(last)
 	if before != "" && last.Games > 0 {
-		t.screen.say("note: those games were another engine's, %s, whose rating goes on with this one; another --name starts over", before)
+		t.screen.say("note: those games were another engine's, %s, whose rating goes on with this one; another --name begins with a new one", before)
 	}
 	life, end := context.WithCancel(ctx)
 	defer end()
