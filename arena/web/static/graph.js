@@ -65,11 +65,11 @@ export class Graph {
 			if (p?.chance === undefined) runs.push([]);
 			else runs[runs.length - 1].push([this.#x(i), y(p.chance)]);
 		});
-		const parts = [svg("rect", { class: "second", width: String(this.#width), height: String(height) })];
+		const parts = [];
 		for (const run of runs.filter((r) => r.length)) {
 			const [left, right] = [run[0], run[run.length - 1]].map(([x]) => (x === pad ? 0 : x > this.#width - pad - 1 ? this.#width : x));
 			const text = run.map(([x, v]) => `${x.toFixed(1)} ${v.toFixed(1)}`).join("L");
-			parts.push(svg("path", { class: "first", d: `M${left} ${height}V${run[0][1]}L${text}H${right}V${height}Z` }), svg("path", { class: "chance", d: `M${text}` }));
+			parts.push(svg("path", { class: "second", d: `M${left} 0H${right}V${height}H${left}Z` }), svg("path", { class: "first", d: `M${left} ${height}V${run[0][1]}L${text}H${right}V${height}Z` }), svg("path", { class: "chance", d: `M${text}` }));
 		}
 		parts.push(svg("path", { class: "even", d: `M0 ${height / 2}H${this.#width}` }), svg("path", { class: "here", d: `M${this.#x(this.#at)} 0V${height}` }));
 		this.#plies.forEach((p, i) => {

@@ -76,6 +76,11 @@ func TestSmallScreens(t *testing.T) {
 		if small != "" {
 			t.Errorf("%s: small buttons: %s", name, small)
 		}
+		// A narrow window of a desktop, where a scroll bar takes a part of the width.
+		bar := `(document.body.style.marginRight = "15px", document.querySelector(".board-frame").getBoundingClientRect())`
+		if got := eval[[]float64](p.tab, `(r => (document.body.style.marginRight = "", [r.left, r.right]))(`+bar+`)`); got[0] < 0 || got[1] > 345 {
+			t.Errorf("%s: beside a scroll bar of 15 pixels the board lies from %v to %v", name, got[0], got[1])
+		}
 		p.resize(640, 360) // on its side
 		if got := eval[int](p.tab, `document.documentElement.scrollHeight`); got > 360 {
 			t.Errorf("%s: the page of a phone on its side is %d pixels high: it scrolls", name, got)

@@ -95,6 +95,26 @@ func TestReviewGoneOn(t *testing.T) {
 	}
 }
 
+// TestGraphNotKnown: what the review has not come to yet looks like no seat's chance.
+func TestGraphNotKnown(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", desktop, w.at)
+	p.open("/")
+	p.connected()
+	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "graph.js")).then(m => {
+		const g = new m.Graph({label: "chances", go() {}, describe: String});
+		document.body.append(g.element);
+		g.show([null, null, {turn: "first", chance: 0.5, depth: 1}, {turn: "second", chance: 0.6, depth: 1}, null], 3);
+		window.graph = g.element;
+	}), null`)
+	p.await(`window.graph?.querySelector(".chance")`)
+	filled := eval[[]float64](p.tab, `[...graph.querySelectorAll(".first, .second")].flatMap(e => { const b = e.getBBox(), w = graph.querySelector("svg").getBoundingClientRect().width; return [b.x / w, (b.x + b.width) / w]; })`)
+	if len(filled) != 4 || filled[0] < 0.4 || filled[1] > 0.8 || filled[2] != filled[0] || filled[3] != filled[1] {
+		t.Errorf("of five positions the third and fourth are known; filled is %v of the width", filled)
+	}
+}
+
 // TestRetryOnItsSide: on a phone on its side, too, what confirms a move that is tried is in sight.
 func TestRetryOnItsSide(t *testing.T) {
 	t.Parallel()
