@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -502,8 +503,8 @@ func register(t testing.TB, gw *gateway, id protocol.PlayerID) {
 func TestResults(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "hare")
-	gw := startGateway(t, srv, quick(), nil)
-	elo := 812.0
+	gw := startGateway(t, srv, quick(), func(h *hub) { h.ratings = map[protocol.PlayerID]glicko.Rating{"hare": {Rating: 812}} })
+	elo := 1200.0 // anybody may say so
 	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare", Games: []protocol.Capability{{
 		Game: "gomoku", Engine: &protocol.Engine{Name: "x", Level: 4, Elo: &elo, EloError: 30}}}})
 	register(t, gw, human("ann"))
@@ -519,7 +520,7 @@ func TestResults(t *testing.T) {
 		}
 	}
 	ann.until("the result", lost(ann))
-	if o := ann.lobby.Opponents[0]; o.Level != 4 || *o.Elo != elo || o.EloError != 30 || o.Display != "Hare" {
+	if o := ann.lobby.Opponents[0]; o.Level != 4 || o.Rating != 812 || o.Display != "Hare" {
 		t.Errorf("opponent %+v", o)
 	}
 	gw.stop()

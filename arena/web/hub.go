@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sparring/arena"
+	"sparring/arena/glicko"
 	"sparring/protocol"
 )
 
@@ -41,7 +42,8 @@ type hub struct {
 	analyses    *analyses // set by New
 	bounds      *bounds   // set by New
 
-	changes *limiter[protocol.PlayerID] // of accounts; set by New
+	changes *limiter[protocol.PlayerID]         // of accounts; set by New
+	ratings map[protocol.PlayerID]glicko.Rating // of the levels' players; set by New
 
 	life context.Context // ends when the gateway stops
 	stop context.CancelFunc

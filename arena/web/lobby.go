@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sparring/arena"
+	"sparring/arena/glicko"
 	"sparring/protocol"
 )
 
@@ -138,11 +139,12 @@ func (h *hub) unfollowLobby(t *tab) {
 
 // commonLobby returns what everybody sees.
 func (h *hub) commonLobby() Lobby {
-	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances()), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
+	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances(), h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
 }
 
-// opponents returns the bots that take people, an entry for each game.
-func opponents(instances []arena.Instance) []Opponent {
+// opponents returns the bots that take people, an entry for each game, by level. Of
+// ratings they have those of their players.
+func opponents(instances []arena.Instance, ratings map[protocol.PlayerID]glicko.Rating) []Opponent {
 	list := []Opponent{}
 	levels := levelsOf(instances)
 	for _, in := range instances {
@@ -155,7 +157,7 @@ func opponents(instances []arena.Instance) []Opponent {
 				o.Speeds = append(o.Speeds, string(s))
 			}
 			if c.Engine != nil {
-				o.Level, o.Elo, o.EloError = levels.of(in.Player, c), c.Engine.Elo, c.Engine.EloError
+				o.Level, o.Rating = levels.of(in.Player, c), int(math.Round(ratings[in.Player].Rating))
 			}
 			if t := in.Hello.Takes; t != nil && t.Rated != nil {
 				o.Rated, o.Casual = *t.Rated, !*t.Rated
@@ -168,14 +170,8 @@ func opponents(instances []arena.Instance) []Opponent {
 			list = append(list, o)
 		}
 	}
-	strength := func(o Opponent) float64 {
-		if o.Elo == nil {
-			return 0
-		}
-		return *o.Elo
-	}
 	slices.SortStableFunc(list, func(x, y Opponent) int {
-		return cmp.Or(cmp.Compare(x.Game, y.Game), cmp.Compare(strength(x), strength(y)), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Player, y.Player))
+		return cmp.Or(cmp.Compare(x.Game, y.Game), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Player, y.Player))
 	})
 	return list
 }

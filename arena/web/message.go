@@ -194,17 +194,16 @@ type Call struct {
 
 // Opponent is a bot that takes people.
 type Opponent struct {
-	Player   protocol.PlayerID `json:"player"`
-	Display  string            `json:"display,omitempty"`
-	Game     string            `json:"game"`
-	Rules    []string          `json:"rules,omitempty"`  // empty: all
-	Speeds   []string          `json:"speeds,omitempty"` // empty: all
-	Level    int               `json:"level,omitempty"`
-	Elo      *float64          `json:"elo,omitempty"`       // relative to a scripted beginner
-	EloError float64           `json:"elo_error,omitempty"` // 95 %, either way
-	Rated    bool              `json:"rated"`               // takes rated games
-	Casual   bool              `json:"casual"`              // takes casual games
-	Busy     bool              `json:"busy,omitempty"`
+	Player  protocol.PlayerID `json:"player"`
+	Display string            `json:"display,omitempty"`
+	Game    string            `json:"game"`
+	Rules   []string          `json:"rules,omitempty"`  // empty: all
+	Speeds  []string          `json:"speeds,omitempty"` // empty: all
+	Level   int               `json:"level,omitempty"`
+	Rating  int               `json:"rating,omitempty"` // of a level's player, on the scale of the ladder
+	Rated   bool              `json:"rated"`            // takes rated games
+	Casual  bool              `json:"casual"`           // takes casual games
+	Busy    bool              `json:"busy,omitempty"`
 }
 
 // Mine is a running game of the player.

@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
+	"sparring/arena/glicko"
+	"sparring/protocol"
 )
 
 // Config has the settings of a gateway. The zero value serves a page that only
@@ -34,6 +36,9 @@ type Config struct {
 	// Searches is how many positions reviews search at once, on all analysts
 	// together; 0 stands for 2.
 	Searches int
+	// Levels are the ratings of the levels' players on the scale of a ladder, which the
+	// page shows of them.
+	Levels map[protocol.PlayerID]glicko.Rating
 	// Operator serves /healthz and /metrics on the page's address too. Not for
 	// the internet.
 	Operator bool
@@ -79,6 +84,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	s.hub = newHub(a, s.people, agreed, s.metrics, func() string { return s.site.version }, log)
+	s.hub.ratings = cfg.Levels
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits()
 	}

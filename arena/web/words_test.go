@@ -128,7 +128,7 @@ func TestChinese(t *testing.T) {
 }
 
 // sameWords are keys whose texts are the same in all languages.
-var sameWords = []string{"level.elo", "level.elo_only", "page.name", "settings.language_en", "open.swap2.name"}
+var sameWords = []string{"page.name", "settings.language_en", "open.swap2.name"}
 
 var (
 	comment    = regexp.MustCompile(`(?s:/\*.*?\*/)|(?m:(^|[\t ])//.*$)`)

@@ -77,6 +77,7 @@ func openGateway(ctx context.Context, a *arena.Arena, at *listener, cfg web.Conf
 	if at == nil {
 		return nil, nil
 	}
+	cfg.Levels = levelAnchors()
 	server, err := web.New(ctx, a, cfg, log)
 	if err != nil {
 		at.Close()

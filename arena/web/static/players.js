@@ -5,18 +5,18 @@
 import { read, show, slow, whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, freshly, h, hide, icon, put, refill, say } from "./dom.js";
-import { lang, number } from "./i18n.js";
+import { lang } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Seat} Seat */
 /** @typedef {import("./dom.js").IconName} IconName */
 
-/** @type {Map<string, {level: number, elo?: number}>} levels of bots that the lobby has told */
+/** @type {Map<string, {level: number, rating?: number}>} levels of bots that the lobby has told */
 const levels = new Map();
 
 /** learn keeps what the lobby says of the bots. @param {import("./types.js").Opponent[]|null} bots */
 export function learn(bots) {
-	for (const b of bots ?? []) if (b.level) levels.set(b.player, { level: b.level, elo: b.elo });
+	for (const b of bots ?? []) if (b.level) levels.set(b.player, { level: b.level, rating: b.rating });
 }
 
 /** @param {import("./types.js").Holder} holder its level, as the lobby or its engine says */
@@ -78,9 +78,9 @@ export class Strip {
 		else this.name.removeAttribute("href");
 		put(this.id, holder.player);
 		this.id.title = holder.player;
-		const level = levelOf(holder), named = t("level.name", { n: level }), elo = levels.get(holder.player)?.elo;
+		const level = levelOf(holder), named = t("level.name", { n: level }), rating = levels.get(holder.player)?.rating;
 		const score = state.view.score ? ` · ${t("game.points", { n: state.view.score[i] })}` : "";
-		put(this.about, (elo !== undefined ? t("level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }) }) : level && named !== name ? named : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
+		put(this.about, (rating ? t("game.rating", { n: rating }) : level && named !== name ? named : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
 		this.element.setAttribute("aria-label", t("game.seat", { name, side: t(`side.${side}`) }));
 		this.tick();
 	}

@@ -176,7 +176,7 @@ class Start {
 	#drawLevels(levels) {
 		const t = this.page.t, c = this.#choice;
 		const chosen = levels.find((l) => l.level === c.level);
-		const elo = chosen?.bot.elo;
+		const rating = chosen?.bot.rating;
 		fill(
 			this.level,
 			h("fieldset", null, h("legend.label", null, t("start.level")),
@@ -184,7 +184,7 @@ class Start {
 					h("label", { data: { level: l.level } },
 						h("input", { type: "radio", name: "level", value: l.level, checked: l.level === c.level, disabled: !l.takes, "aria-label": t("level.name", { n: l.level }), onchange: () => this.#set({ level: l.level }) }), l.level)))),
 			h("p.about", null, chosen && [h("b", null, t("level.name", { n: c.level })), " ",
-				elo != null && h("span.num.muted", { data: { elo: elo } }, t(chosen.bot.elo_error ? "level.elo" : "level.elo_only", { elo: number(Math.round(elo), { signDisplay: "always" }), error: Math.round(chosen.bot.elo_error ?? 0) })), h("br"),
+				rating && h("span.num.muted", { data: { rating } }, t("game.rating", { n: rating })), h("br"),
 				has(`level.${c.level}`) && t(`level.${c.level}`)]),
 		);
 	}

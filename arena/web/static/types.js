@@ -75,8 +75,7 @@
  * @property {string[]} [rules]
  * @property {string[]} [speeds]
  * @property {number} [level]
- * @property {number} [elo]
- * @property {number} [elo_error]
+ * @property {number} [rating] of a level's player
  * @property {boolean} rated
  * @property {boolean} casual
  * @property {boolean} [busy]

@@ -100,7 +100,7 @@ func TestSmallScreens(t *testing.T) {
 	visitor := newPerson(t, "visitor", phone, w.at)
 	visitor.open("/")
 	eval[any](visitor.tab, `window.shift = 0, new PerformanceObserver(l => shift += l.getEntries().reduce((sum, e) => sum + e.value, 0)).observe({type: "layout-shift", buffered: true})`)
-	visitor.see(`.about [data-elo]`)
+	visitor.see(`.about [data-rating]`)
 	if got := eval[float64](visitor.tab, `shift`); got > 0.02 {
 		t.Errorf("the start page moves by %v as the levels come", got)
 	}

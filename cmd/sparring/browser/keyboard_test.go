@@ -50,7 +50,7 @@ func TestFocusOfSetup(t *testing.T) {
 	w := sharedWorld(t)
 	p := newPerson(t, "typist", desktop, w.at)
 	p.open("/")
-	p.see(`.about [data-elo]`)
+	p.see(`.about [data-rating]`)
 	eval[any](p.tab, `void (document.querySelector("[data-more]").open = true)`)
 	for name, value := range map[string]string{"clock": "900+10", "rules": "xiangqi/cxa", "seat": "second", "level": "5"} {
 		p.see(`[name="` + name + `"]`)

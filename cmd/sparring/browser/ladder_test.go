@@ -191,7 +191,7 @@ func TestNoLadder(t *testing.T) {
 	w := sharedWorld(t)
 	p := newPerson(t, "visitor", phone, w.at)
 	p.open("/")
-	p.see(`.about [data-elo]`) // the lobby has come
+	p.see(`.about [data-rating]`) // the lobby has come
 	if p.sees(`[data-ladder]`) {
 		t.Error("a ladder is offered")
 	}

@@ -63,7 +63,7 @@ func TestPressed(t *testing.T) {
 
 	p.resize(360, 640) // where news move the screen
 	p.open("/")
-	p.see(`.about [data-elo]`)
+	p.see(`.about [data-rating]`)
 	p.await(`performance.now() > 1500`) // no news
 	release := p.hold(act("invite"))
 	f.ann.move("h8")
@@ -73,7 +73,7 @@ func TestPressed(t *testing.T) {
 	p.see(`[data-news]`)
 
 	p.open("/")
-	p.see(`.about [data-elo]`)
+	p.see(`.about [data-rating]`)
 	p.see(`[data-news]`)
 	release = p.hold(`[data-level="5"]`)
 	eval[any](p, `void (window.crowded = true, came.lobby = 0, window.kept = document.querySelector('[data-act="settings"]'))`)

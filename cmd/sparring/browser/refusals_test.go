@@ -81,7 +81,7 @@ func TestBrowserWithoutCookies(t *testing.T) {
 	p := newPerson(t, "private", phone, strings.TrimPrefix(proxy.URL, "http://"))
 	p.open("/")
 	p.connected()
-	p.see(`.about [data-elo]`)
+	p.see(`.about [data-rating]`)
 	p.hear()
 	p.tap(act("play"))
 	p.heard("This browser keeps no cookies of this page, and without one nobody can play here. Allow them, and reload the page.")

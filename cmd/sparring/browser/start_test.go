@@ -69,7 +69,7 @@ func TestPlayMoves(t *testing.T) {
 		JSON.parse = (text) => { const m = parse(text); if (m?.t === "lobby" && window.crowded) for (const o of m.opponents) o.busy = true; return m; };
 	}`)
 	p.open("/")
-	p.see(`.about [data-elo]`)
+	p.see(`.about [data-rating]`)
 	eval[any](p.tab, `{
 		window.missed = [];
 		const row = document.querySelector('[data-act="invite"]').parentElement, top = () => row.getBoundingClientRect().top;
