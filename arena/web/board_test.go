@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -199,6 +200,37 @@ func TestBoardChanges(t *testing.T) {
 	p.tap("b2", "b4")
 	p.show("xiangqi/simple", "h2e2", "")
 	p.is("document.querySelector('[data-act=confirm]').disabled", "true")
+	p.told()
+}
+
+// TestBoardPressedLong: a press may be long, as those of people whose hands are slow, and on a busy machine. Its click,
+// which some browsers send to the point, and which looks like that of assistive technology then, chooses nothing again,
+// and plays nothing in a position that has come meanwhile.
+func TestBoardPressedLong(t *testing.T) {
+	t.Parallel()
+	p := openBoard(t, 360, 640, "input=tap")
+	p.js("board.may = 'move'")
+	press := func(point string, meanwhile func()) {
+		t.Helper()
+		p.js(fmt.Sprintf(`window.touch = kind => {
+			const e = document.querySelector("[data-point=%s]"), r = e.getBoundingClientRect();
+			const at = {bubbles: true, isPrimary: true, pointerId: 1, pointerType: "mouse", clientX: r.x + r.width / 2, clientY: r.y + r.height / 2};
+			e.dispatchEvent(new PointerEvent(kind, at));
+		}`, point))
+		p.js(`touch("pointerdown")`)
+		meanwhile()
+		time.Sleep(1100 * time.Millisecond)
+		p.js(`touch("pointerup"); touch("click")`)
+	}
+	p.show("xiangqi/simple", "", "")
+	press("b2", func() {})
+	p.is("board.chosen.join()", "b2")
+	press("e2", func() {})
+	p.told("move b2e2")
+	p.js("board.pending(null)")
+
+	p.show("gomoku/freestyle-15", "", "")
+	press("h8", func() { p.show("gomoku/freestyle-15", "a1 b1", "") })
 	p.told()
 }
 

@@ -80,6 +80,7 @@ export class Input {
 
 	/** @param {PointerEvent} e */
 	#up(e) {
+		this.#pressed = e.timeStamp; // a press may be long, and its click comes only now
 		const press = this.#press, { board } = this;
 		if (!press || e.pointerId !== press.id) return;
 		this.#abort();
