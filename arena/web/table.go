@@ -171,10 +171,10 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 	if e.Clocks.Running != nil {
 		u.at = e.RunningSince
 	}
-	x.push(u)
 	if e.Status == protocol.Finished {
-		x.loadAfter(ctx)
+		x.loadAfter(ctx) // before the game is shown: a page goes on to a game that comes later
 	}
+	x.push(u)
 	return Answer{}
 }
 

@@ -1,7 +1,9 @@
 package browser
 
 import (
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 )
@@ -159,4 +161,41 @@ func TestManySteps(t *testing.T) {
 	p.await(`window.pressed`)
 	p.await(`document.querySelector('[data-ply="1"]').ariaCurrent === "true"`)
 	p.await(`location.pathname === ` + quote("/game/"+game+"/1"))
+}
+
+// TestBackToTheGameBefore: whoever has played a rematch can still look at the game before, by
+// Back or by its address, and is not taken to the rematch again.
+func TestBackToTheGameBefore(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "ann", desktop, w.at)
+	p.begin("gomoku")
+	first := p.path()
+	over := `document.documentElement.dataset.game && document.documentElement.dataset.result`
+	resign := func() {
+		t.Helper()
+		p.see(act("resign"))
+		p.tap(act("resign"))
+		p.tap(act("yes-resign"))
+		p.see(act("rematch"))
+		p.await(over)
+	}
+	resign()
+	p.tap(act("rematch"))
+	p.await(`location.pathname !== ` + strconv.Quote(first))
+	resign()
+	stays := func(how string) {
+		t.Helper()
+		p.await(over)
+		// A table that nobody has looked at learns of the rematch only now: it is there, or comes within this time.
+		time.Sleep(time.Second)
+		if got := p.path(); got != first {
+			t.Errorf("%s the game before, %s, leads to %s", how, first, got)
+		}
+	}
+	eval[any](p.tab, `void history.back()`)
+	p.await(`location.pathname === ` + strconv.Quote(first))
+	stays("Back to")
+	p.open(first)
+	stays("the address of")
 }
