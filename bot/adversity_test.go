@@ -96,7 +96,7 @@ func TestLostAnswerRepeatsTheRequest(t *testing.T) {
 	if len(m.requests) < 2 || m.requests[0] != m.requests[1] || m.requests[0].Ply != 1 {
 		t.Errorf("requests %+v", m.requests[:min(2, len(m.requests))])
 	}
-	if f.log.has(`"level":"error"`) {
+	if f.log.Has(`"level":"error"`) {
 		t.Errorf("log:\n%s", f.log)
 	}
 }
@@ -118,7 +118,7 @@ func TestRefusalsThatPass(t *testing.T) {
 				}
 			})
 			p.finished(m)
-			if f.log.has(`"level":"error"`) {
+			if f.log.Has(`"level":"error"`) {
 				t.Errorf("log:\n%s", f.log)
 			}
 		})
@@ -163,7 +163,7 @@ func TestIllegalMoveResigns(t *testing.T) {
 	if m.Outcome != (game.Outcome{Result: game.FirstWins, Reason: protocol.ReasonResign}) {
 		t.Errorf("outcome %+v", m.Outcome)
 	}
-	if n := f.log.count("disagreement with the platform"); n != 1 {
+	if n := f.log.Count("disagreement with the platform"); n != 1 {
 		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
 	}
 }
@@ -185,7 +185,7 @@ func TestKeyDisagreement(t *testing.T) {
 	p.finished(m)
 	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
 	f.stop(t)
-	if n := f.log.count("disagreement with the platform"); n != 1 {
+	if n := f.log.Count("disagreement with the platform"); n != 1 {
 		t.Errorf("%d lines about the disagreement, want 1:\n%s", n, f.log)
 	}
 	doc := records.find(t, 1, "game1")
@@ -339,7 +339,7 @@ func TestGarbage(t *testing.T) {
 	p.mu.Unlock()
 	p.finished(m)
 	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
-	if n := f.log.count(`"level":"warn"`); n == 0 || n > 10 {
+	if n := f.log.Count(`"level":"warn"`); n == 0 || n > 10 {
 		t.Errorf("%d warnings, want a few for hundreds of messages:\n%s", n, f.log)
 	}
 }
@@ -352,10 +352,10 @@ func TestSilentPlatform(t *testing.T) {
 	f := startBot(t, connect(t, srv.Player("bots")))
 	p.seen("a hello", func() bool { return p.hellos > 0 })
 	p.setMute(true)
-	gametest.Eventually(t, "the silence to be noticed", func() bool { return f.log.has("the platform does not answer") })
+	gametest.Eventually(t, "the silence to be noticed", func() bool { return f.log.Has("the platform does not answer") })
 	p.setMute(false)
-	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
-	if n := f.log.count("does not answer"); n != 1 {
+	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.Has("answers again") })
+	if n := f.log.Count("does not answer"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
 }
@@ -369,7 +369,7 @@ func TestStorelessPlatform(t *testing.T) {
 	f := startBot(t, connect(t, srv.Player("bots")))
 	p.seen("a hello", func() bool { return p.hellos > 0 })
 	p.setStoreless(true)
-	gametest.Eventually(t, "that to be noticed", func() bool { return f.log.has("the platform can store nothing") })
+	gametest.Eventually(t, "that to be noticed", func() bool { return f.log.Has("the platform can store nothing") })
 	before := 0
 	p.seen("more hellos", func() bool {
 		if before == 0 {
@@ -377,12 +377,12 @@ func TestStorelessPlatform(t *testing.T) {
 		}
 		return p.hellos > before+3
 	})
-	if f.log.has("answers again") {
+	if f.log.Has("answers again") {
 		t.Error("an answer to a hello is taken for the end of it")
 	}
 	p.setStoreless(false)
-	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.has("answers again") })
-	if n, m := f.log.count("can store nothing"), f.log.count("does not answer"); n != 1 || m != 0 {
+	gametest.Eventually(t, "the platform to be back", func() bool { return f.log.Has("answers again") })
+	if n, m := f.log.Count("can store nothing"), f.log.Count("does not answer"); n != 1 || m != 0 {
 		t.Errorf("logged %d times, and %d times that it does not answer", n, m)
 	}
 }

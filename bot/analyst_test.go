@@ -147,7 +147,7 @@ func TestRefusesToAnalyse(t *testing.T) {
 		t.Errorf("another game's rules: %v", err)
 	}
 	gametest.Eventually(t, "all places free", f.analyst.idle)
-	if f.log.has(`"level":"error"`) {
+	if f.log.Has(`"level":"error"`) {
 		t.Errorf("log:\n%s", f.log)
 	}
 }
@@ -326,7 +326,7 @@ func TestAnotherAnalystTakesOver(t *testing.T) {
 			}()
 			<-began
 			second := anotherAnalyst(t, srv)
-			gametest.Eventually(t, "the second analyst", func() bool { return second.log.has("known to the platform") })
+			gametest.Eventually(t, "the second analyst", func() bool { return second.log.Has("known to the platform") })
 			end(first)
 			gametest.Eventually(t, "the second analyst at work", func() bool { return !second.analyst.idle() })
 			cancel()
@@ -381,7 +381,7 @@ func TestNobodyAnalyses(t *testing.T) {
 	external := runBot(t, connect(t, srv.Player("bots")), Deps{NewGame: real(t), Build: "test 1"}, func(c *Config) {
 		c.Profiles = profiles(t, fmt.Sprintf(`{"player": "xiangqi-hare", "games": ["xiangqi"], "engine": %q}`, program(t, faultyengine.Fine)))
 	})
-	gametest.Eventually(t, "the external player", func() bool { return external.log.has("known to the platform") })
+	gametest.Eventually(t, "the external player", func() bool { return external.log.Has("known to the platform") })
 	if _, err := p.server.Analyse(t.Context(), "xiangqi", request("xiangqi/simple"), nil); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("%v, want no responders", err)
 	}
@@ -392,7 +392,7 @@ func TestNobodyAnalyses(t *testing.T) {
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	srv := service(t)
-	log := new(lines)
+	log := new(gametest.Output)
 	c := srv.Player("guest")
 	c.Log = zerolog.New(log)
 	p := newPlatform(t, connect(t, srv.Platform()))
@@ -400,12 +400,12 @@ func TestGuest(t *testing.T) {
 		c.Players, c.Analyses = []string{"guest:amazons"}, 1
 	})
 	for _, said := range []string{"no analyses", "not part of the operator's fleet"} {
-		gametest.Eventually(t, said, func() bool { return f.log.has(said) })
+		gametest.Eventually(t, said, func() bool { return f.log.Has(said) })
 	}
 	o := offerOf(small(t), "game1", game.Second)
 	o.Player = "guest"
 	p.finished(p.grant(o, p.offer(protocol.OwnPool("guest"), o)))
-	if log.has("error") || f.log.has(`"level":"error"`) {
+	if log.Has("error") || f.log.Has(`"level":"error"`) {
 		t.Errorf("logged:\n%s%s", log, f.log)
 	}
 }

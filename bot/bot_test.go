@@ -34,7 +34,7 @@ const hare, tortoise = protocol.PlayerID("amazons-hare"), protocol.PlayerID("ama
 type fixture struct {
 	*Bot
 	engine *greedy // nil: a real one
-	log    *lines
+	log    *gametest.Output
 	cancel context.CancelFunc
 	done   chan struct{}
 	err    error
@@ -64,7 +64,7 @@ func runBot(t *testing.T, nc *nats.Conn, d Deps, change ...func(*Config)) *fixtu
 	for _, f := range change {
 		f(&cfg)
 	}
-	f := &fixture{log: new(lines), done: make(chan struct{})}
+	f := &fixture{log: new(gametest.Output), done: make(chan struct{})}
 	if d.Pool == nil {
 		d.Pool = engine.NewPool(2)
 		t.Cleanup(d.Pool.Close)
@@ -189,7 +189,7 @@ func TestPlaysAGameToItsEnd(t *testing.T) {
 		t.Error("no ponder hit, although the script plays what the engine expects")
 	}
 	for _, bad := range []string{`"level":"error"`, `"level":"warn"`} {
-		if f.log.has(bad) {
+		if f.log.Has(bad) {
 			t.Errorf("the log has %s:\n%s", bad, f.log)
 		}
 	}
@@ -202,7 +202,7 @@ func TestTwoPlayersOfOneProcess(t *testing.T) {
 		c.Players = append(c.Players, string(tortoise)+":amazons")
 	})
 	gametest.Eventually(t, "both players known", func() bool {
-		return f.log.has(`"player":"`+string(hare)+`","held"`) && f.log.has(`"player":"`+string(tortoise)+`","held"`)
+		return f.log.Has(`"player":"`+string(hare)+`","held"`) && f.log.Has(`"player":"`+string(tortoise)+`","held"`)
 	})
 	o := offerOf(small(t), "derby", game.First)
 	o.Opponent = nil

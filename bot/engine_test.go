@@ -102,7 +102,7 @@ func TestPlaysWithTheEngine(t *testing.T) {
 			t.Errorf("ply %d: thinking %+v", i+1, ply.Think)
 		}
 	}
-	if f.log.has(`"level":"error"`) {
+	if f.log.Has(`"level":"error"`) {
 		t.Errorf("log:\n%s", f.log)
 	}
 }

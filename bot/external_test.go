@@ -61,11 +61,11 @@ func TestPlaysWithAnExternalEngine(t *testing.T) {
 				if !strings.Contains(doc.Text, "engine fault") || !strings.Contains(doc.Text, "bestmove") && !strings.Contains(doc.Text, "exit status") {
 					t.Errorf("the record says %q", doc.Text)
 				}
-				if !f.log.has("the engine failed") {
+				if !f.log.Has("the engine failed") {
 					t.Errorf("log:\n%s", f.log)
 				}
 			}
-			if f.log.has("the engine does not start") {
+			if f.log.Has("the engine does not start") {
 				t.Error("the log has a failed start")
 			}
 		})
@@ -96,7 +96,7 @@ func TestEngineCrashesInMidGame(t *testing.T) {
 	if doc.Reason != protocol.ReasonCrash || doc.Result != game.SecondWins || !strings.Contains(doc.Text, "the engine of amazons-hare failed: engine fault (crash)") {
 		t.Errorf("%s by %s: %q", doc.Result, doc.Reason, doc.Text)
 	}
-	if !f.log.has("the engine misbehaved") || !f.log.has("the engine failed") {
+	if !f.log.Has("the engine misbehaved") || !f.log.Has("the engine failed") {
 		t.Errorf("log:\n%s", f.log)
 	}
 }
@@ -164,7 +164,7 @@ func TestEngineAfterTakebacks(t *testing.T) {
 			if without > 3 {
 				t.Errorf("%d plies without the program's thoughts", without)
 			}
-			if f.log.has("the engine failed") || f.log.has("the search returned no move") {
+			if f.log.Has("the engine failed") || f.log.Has("the search returned no move") {
 				t.Errorf("log:\n%s", f.log)
 			}
 		})
@@ -199,7 +199,7 @@ func TestDrawsByAnEnginesScores(t *testing.T) {
 			if c.offered && len(m.acts) != 1 || slices.ContainsFunc(m.acts, func(act string) bool { return act != c.want }) {
 				t.Errorf("acts %v", m.acts)
 			}
-			if f.log.has("the engine failed") {
+			if f.log.Has("the engine failed") {
 				t.Errorf("log:\n%s", f.log)
 			}
 		})
@@ -217,7 +217,7 @@ func TestOpponentCrashes(t *testing.T) {
 	p.mu.Unlock()
 	doc := records.find(t, 1, "game")
 	const why = "the engine of script crashed"
-	if doc.Reason != protocol.ReasonCrash || doc.Text != why || !f.log.has(why) {
+	if doc.Reason != protocol.ReasonCrash || doc.Text != why || !f.log.Has(why) {
 		t.Errorf("%s: %q; log:\n%s", doc.Reason, doc.Text, f.log)
 	}
 }
@@ -238,7 +238,7 @@ func TestEngineMisbehaves(t *testing.T) {
 	if len(doc.Plies) == 0 || !strings.Contains(doc.Plies[0].Comment, said) || doc.Text != "" {
 		t.Errorf("text %q, first ply %+v", doc.Text, doc.Plies)
 	}
-	if !f.log.has("the engine misbehaved") || !f.log.has(said) {
+	if !f.log.Has("the engine misbehaved") || !f.log.Has(said) {
 		t.Errorf("log:\n%s", f.log)
 	}
 	// All that was said is in the file of the game, and the record does not say where.
@@ -276,7 +276,7 @@ func TestEngineIsSilent(t *testing.T) {
 	p.end(m, game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonTime})
 	p.mu.Unlock()
 	doc := records.find(t, 1, "game")
-	if !strings.Contains(doc.Text, "no answer after") || !f.log.has("the engine failed") {
+	if !strings.Contains(doc.Text, "no answer after") || !f.log.Has("the engine failed") {
 		t.Errorf("the record says %q; log:\n%s", doc.Text, f.log)
 	}
 }
@@ -345,7 +345,7 @@ func TestEngineThatDoesNotStart(t *testing.T) {
 			})
 		}
 		p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 && p.hellos > 0 })
-		gametest.Eventually(t, "the report", func() bool { return f.log.has("the engine does not start") })
+		gametest.Eventually(t, "the report", func() bool { return f.log.Has("the engine does not start") })
 		o.Deadline = time.Now().Add(time.Second)
 		if ans, err := p.server.Offer(t.Context(), protocol.OwnPool(hare), o); err == nil && ans.Answer == protocol.Accept {
 			t.Errorf("promised %v: an offer without an engine was answered %+v", promised, ans)

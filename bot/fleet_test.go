@@ -169,7 +169,7 @@ func TestDrainByTheOperator(t *testing.T) {
 	for range 3 { // who waits for the end of the process repeats it
 		f.told(protocol.FleetDrain, "upgrade", protocol.ModeDraining)
 	}
-	if n := f.bot.log.count("mode changed"); n != 1 {
+	if n := f.bot.log.Count("mode changed"); n != 1 {
 		t.Errorf("a drain that was told three times is logged %d times", n)
 	}
 	f.nobodyIn(protocol.OwnPool(hare))

@@ -104,7 +104,7 @@ func TestAnswersTakebacks(t *testing.T) {
 		}
 		p.finished(m)
 		gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
-		if f.log.has(`"level":"error"`) {
+		if f.log.Has(`"level":"error"`) {
 			t.Errorf("log:\n%s", f.log)
 		}
 	}
@@ -180,9 +180,9 @@ func TestChatIsNotLogged(t *testing.T) {
 	p, _, f := playing(t, nil)
 	gametest.Eventually(t, "the notice in the log", func() bool {
 		p.server.Notify(hare, protocol.Notice{Kind: protocol.NoticeChat, ID: "t1", Game: "game1", From: "ann", Text: "between us"})
-		return f.log.has(`"notice":"chat"`)
+		return f.log.Has(`"notice":"chat"`)
 	})
-	if f.log.has("between us") {
+	if f.log.Has("between us") {
 		t.Error("the log has what the opponent wrote")
 	}
 }

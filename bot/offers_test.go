@@ -308,7 +308,7 @@ func TestChallengesNobodyBeforeItIsKnown(t *testing.T) {
 	f := startBot(t, nc, func(c *Config) {
 		c.Match.On, c.Match.Interval, c.Match.Longest = true, time.Millisecond, time.Millisecond
 	})
-	gametest.Eventually(t, "a challenge to be put off", func() bool { return f.log.has("no challenge now") })
+	gametest.Eventually(t, "a challenge to be put off", func() bool { return f.log.Has("no challenge now") })
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}

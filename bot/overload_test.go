@@ -12,6 +12,7 @@ import (
 	"sparring/engine"
 	"sparring/engine/search"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slots = 8
-		e, log := &greedy{}, new(lines)
+		e, log := &greedy{}, new(gametest.Output)
 		pool := engine.NewPool(2)
 		defer pool.Close()
 		ledger := policy.NewLedger(policy.Limits{Games: slots, Threads: 100})

@@ -92,7 +92,7 @@ func TestReload(t *testing.T) {
 	o5 := offerOf(small(t), "game5", game.Second)
 	p.finished(p.grant(o5, p.offer(protocol.OwnPool(hare), o5)))
 	gametest.Eventually(t, "the ends of all games", func() bool { return f.count(play.GameEnded) == 4 })
-	if !f.log.has("players not read again") {
+	if !f.log.Has("players not read again") {
 		t.Errorf("log:\n%s", f.log)
 	}
 }
@@ -151,7 +151,7 @@ func TestReloadWithAnEngineThatFails(t *testing.T) {
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	gametest.Eventually(t, "the fault", func() bool { return f.log.has("the engine does not start") })
+	gametest.Eventually(t, "the fault", func() bool { return f.log.Has("the engine does not start") })
 	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })
 }
 
@@ -191,13 +191,13 @@ func TestReloadWhileAnEngineIsTried(t *testing.T) {
 	if err := f.Reload(); err != nil {
 		t.Fatal(err)
 	}
-	gametest.Eventually(t, "the new profile", func() bool { return f.log.has("players read again") })
+	gametest.Eventually(t, "the new profile", func() bool { return f.log.Has("players read again") })
 	mayStart <- true
 	gametest.Eventually(t, "the new engine to be tried", func() bool { return strings.Count(f.log.String(), "the engine does not start") == 2 })
 	if list := f.roster()[0].playable(); len(list) > 0 {
 		t.Errorf("it plays %q with an engine that does not start", list)
 	}
-	if f.log.has("the engine starts again") {
+	if f.log.Has("the engine starts again") {
 		t.Errorf("log:\n%s", f.log)
 	}
 	p.seen("a hello without games", func() bool { return len(p.lastHello.Games) == 0 })

@@ -48,7 +48,7 @@ func TestVacantSeatIsTakenBack(t *testing.T) {
 	p.tellAll(m)
 	epoch := m.Holders[game.Second].Epoch
 	p.mu.Unlock()
-	gametest.Eventually(t, "the loss to be noticed", func() bool { return f.log.has("has vacated the seat") })
+	gametest.Eventually(t, "the loss to be noticed", func() bool { return f.log.Has("has vacated the seat") })
 	o := offerOf(small(t), "game1", game.Second)
 	o.Kind, o.Player = protocol.OfferSeat, hare
 	if ans := p.offer(protocol.OwnPool(hare), o); ans.Answer != protocol.Accept {
@@ -70,7 +70,7 @@ func TestRefusedHeartbeatsAreLogged(t *testing.T) {
 	p.finished(m)
 	f.stop(t)
 	const line = `"code":"malformed","message":"the platform refuses heartbeats"`
-	if n := f.log.count(line); n < 1 || n >= refused {
+	if n := f.log.Count(line); n < 1 || n >= refused {
 		t.Errorf("logged %d times for %d refusals", n, refused)
 	}
 }
@@ -159,7 +159,7 @@ func TestGameThatThePlatformForgot(t *testing.T) {
 	})
 	p.finished(m)
 	gametest.Eventually(t, "the slot back", func() bool { return f.ledger.Used() == 0 })
-	if !f.log.has("no longer has us in this game") {
+	if !f.log.Has("no longer has us in this game") {
 		t.Errorf("log:\n%s", f.log)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -233,7 +234,7 @@ func TestAnalysisRefused(t *testing.T) {
 // What an analyst gets from the platform's account is checked, too.
 func TestAnalystRefusesBadRequests(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	reached := make(chan string, 10)
 	w.analyst(&log, func(task *protocol.AnalysisTask) {
 		reached <- task.ID
@@ -263,7 +264,7 @@ func TestAnalystRefusesBadRequests(t *testing.T) {
 	if _, err := platform.RequestWithContext(w.ctx, w.subjects.Analyse("gomoku"), []byte(sound["analysis request"])); err != nil {
 		t.Errorf("a good request afterwards: %v", err)
 	}
-	if n := log.count("invalid request"); n != 1 {
+	if n := log.Count("invalid request"); n != 1 {
 		t.Errorf("the same fault was logged %d times", n)
 	}
 }

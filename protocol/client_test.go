@@ -187,7 +187,7 @@ func TestRefusedUnread(t *testing.T) {
 // those of other games.
 func TestStates(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	s := w.server(io.Discard, protocol.DefaultLimits)
 	nc := w.connect(w.Player("alice"))
 	alice := w.clientOver(nc, "alice", &log)
@@ -242,7 +242,7 @@ func TestStates(t *testing.T) {
 	case <-w.ctx.Done():
 		t.Error("no notice")
 	}
-	if log.count("invalid state ignored") != 1 || log.count("invalid notice ignored") != 1 {
+	if log.Count("invalid state ignored") != 1 || log.Count("invalid notice ignored") != 1 {
 		t.Errorf("each kind of forgery is logged once: %s", log.String())
 	}
 }
@@ -377,13 +377,13 @@ func TestConnectMistakes(t *testing.T) {
 func TestConnectWaits(t *testing.T) {
 	port := freePort(t)
 	config := embedded.Config{Port: port, Passwords: map[string]string{"guest": "known"}}
-	var log lines
+	var log gametest.Output
 	nc, err := protocol.Connect(protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "early", User: "guest", Password: "known", Log: zerolog.New(&log)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if n := log.count("waiting for one"); n != 1 {
+	if n := log.Count("waiting for one"); n != 1 {
 		t.Errorf("the wait was logged %d times: %s", n, log.String())
 	}
 	if err := nc.Publish("sparring.play.guest.hello", nil); !errors.Is(err, nats.ErrReconnectBufExceeded) {
@@ -419,7 +419,7 @@ func TestErrorsWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	var log lines
+	var log gametest.Output
 	c := srv.Player("guest")
 	c.Log = zerolog.New(&log)
 	nc, err := protocol.Connect(c)
@@ -427,7 +427,7 @@ func TestErrorsWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	failures := func() int { return log.count(`"level":"error"`) }
+	failures := func() int { return log.Count(`"level":"error"`) }
 	nc.Opts.AsyncErrorCB(nc, nil, nats.ErrConsumerNotActive)
 	if n := failures(); n != 1 {
 		t.Errorf("%d errors with a connection: %s", n, log.String())

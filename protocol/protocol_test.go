@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,30 +98,6 @@ func (w *wire) serve(stop func(), err error) {
 	w.t.Helper()
 	w.must(err, w.platform)
 	w.t.Cleanup(stop)
-}
-
-// lines is a log that is safe for concurrent use.
-type lines struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.b.String(), text)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func encode(t *testing.T, v any) []byte {

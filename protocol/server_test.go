@@ -43,7 +43,7 @@ func acts(n *atomic.Int64) func(protocol.GameRequest) {
 // referee.
 func TestBadRequests(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	s := w.server(&log, protocol.DefaultLimits)
 	var reached atomic.Int64
 	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(&reached)))
@@ -76,7 +76,7 @@ func TestBadRequests(t *testing.T) {
 	for range 20 {
 		w.ask(alice, move, []byte("hello?"))
 	}
-	if n := log.count(`"code":"malformed"`); n != 1 {
+	if n := log.Count(`"code":"malformed"`); n != 1 {
 		t.Errorf("the same refusal was logged %d times: %s", n, log.String())
 	}
 	if !strings.Contains(log.String(), `"game":"g1"`) || !strings.Contains(log.String(), "alice") {
@@ -161,7 +161,7 @@ func TestVerbs(t *testing.T) {
 // A reply subject can't make the platform publish where the player may not.
 func TestSpoofedReply(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	s := w.server(&log, protocol.DefaultLimits)
 	js, err := jetstream.New(w.connect(w.Platform()))
 	w.must(err)
@@ -200,7 +200,7 @@ func TestSpoofedReply(t *testing.T) {
 			w.must(inside.PublishRequest(subject, logSubject, []byte(sound["move"])))
 			w.ask(inside, subject, []byte(sound["move"])) // is answered after it
 		}
-		if refused := log.count(`"code":"bad-reply"`); refused != 2 || n.Load() != before+1 || forged() != 0 {
+		if refused := log.Count(`"code":"bad-reply"`); refused != 2 || n.Load() != before+1 || forged() != 0 {
 			t.Errorf("%d of 2 refused, %d of 1 moves judged; the log has unexpected entries: %s", refused, n.Load()-before, log.String())
 		}
 	})
@@ -208,7 +208,7 @@ func TestSpoofedReply(t *testing.T) {
 	// receiver must recognize that it is not from the platform.
 	t.Run("to another player", func(t *testing.T) {
 		states := make(chan protocol.State, 10)
-		var heard lines
+		var heard gametest.Output
 		bob := w.connect(w.Player("bob"))
 		_, err := w.clientOver(bob, "bob", &heard).Game("g1", func(st protocol.State) { states <- st })
 		w.must(err, bob)
@@ -216,7 +216,7 @@ func TestSpoofedReply(t *testing.T) {
 		w.must(alice.PublishRequest(w.subjects.Act("alice", "g1", protocol.ActMove), w.subjects.ToGame("bob", "g1"), []byte(sound["move"])))
 		w.ask(alice, w.subjects.Act("alice", "g1", protocol.ActMove), []byte(sound["move"])) // is answered after it
 		s.Tell("bob", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
-		if st := <-states; st.Seq != 1 || heard.count("invalid state ignored") != 1 {
+		if st := <-states; st.Seq != 1 || heard.Count("invalid state ignored") != 1 {
 			t.Errorf("bob took %+v for a state, and logged %s", st, heard.String())
 		}
 	})
@@ -224,7 +224,7 @@ func TestSpoofedReply(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	s := w.server(&log, protocol.Limits{MessageBytes: 1 << 10, Nesting: 8, PerSecond: 1})
 	var reached atomic.Int64
 	w.serve(s.ServeGame("g1", []protocol.PlayerID{"alice", "bob"}, acts(&reached)))
@@ -239,7 +239,7 @@ func TestRateLimit(t *testing.T) {
 	if codes[protocol.RateLimited] == 0 || codes[protocol.Accepted] > allowed || codes[protocol.Accepted] != int(reached.Load()) {
 		t.Errorf("answers %v with %d allowed, %d reached the referee", codes, allowed, reached.Load())
 	}
-	if n := log.count(`"code":"rate-limited"`); n < 1 || n > 1+int(time.Since(begin)/(10*time.Second)) {
+	if n := log.Count(`"code":"rate-limited"`); n < 1 || n > 1+int(time.Since(begin)/(10*time.Second)) {
 		t.Errorf("the flood was logged %d times", n)
 	}
 	if _, err := bob.Chat(w.ctx, "g1", 1, "hello"); err != nil {
@@ -258,7 +258,7 @@ func TestRefusalsOfEverybodyAreNoWarning(t *testing.T) {
 	for _, code := range []protocol.Code{protocol.UnknownPeer, protocol.Unavailable} {
 		t.Run(string(code), func(t *testing.T) {
 			w := newWire(t)
-			var log lines
+			var log gametest.Output
 			s := w.server(&log, protocol.DefaultLimits)
 			w.serve(s.ServeVerbs(protocol.Verbs{Alive: func(protocol.From, protocol.Alive) (ans protocol.AliveAnswer) {
 				ans.Error = protocol.Refuse(code, "not now")
@@ -267,7 +267,7 @@ func TestRefusalsOfEverybodyAreNoWarning(t *testing.T) {
 			if a := w.ask(w.connect(w.Player("alice")), w.subjects.Play("alice", protocol.VerbAlive), []byte(sound["alive"])); a.Code != code {
 				t.Fatalf("a heartbeat: %+v", a)
 			}
-			if log.count(fmt.Sprintf(`"level":"debug","code":%q`, code)) != 1 || log.count(`"level":"warn"`) != 0 {
+			if log.Count(fmt.Sprintf(`"level":"debug","code":%q`, code)) != 1 || log.Count(`"level":"warn"`) != 0 {
 				t.Errorf("logged: %s", &log)
 			}
 		})
@@ -277,7 +277,7 @@ func TestRefusalsOfEverybodyAreNoWarning(t *testing.T) {
 // Refusals in many games, which a player finds among those that are watched, do not fill the log.
 func TestRefusalsInManyGames(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	s := w.server(&log, protocol.DefaultLimits)
 	w.serve(s.ServeOrphans(func(protocol.GameID, protocol.PlayerID) (bool, bool) { return true, false }, nil))
 	alice := w.connect(w.Player("alice"))
@@ -288,7 +288,7 @@ func TestRefusalsInManyGames(t *testing.T) {
 			t.Fatalf("a move in somebody else's game: %+v", a)
 		}
 	}
-	if n, most := log.count(`"message":"refused"`), 10+int(time.Since(begin)/time.Second); n < 10 || n > most {
+	if n, most := log.Count(`"message":"refused"`), 10+int(time.Since(begin)/time.Second); n < 10 || n > most {
 		t.Errorf("logged %d times, want 10 to %d", n, most)
 	}
 }
@@ -394,14 +394,14 @@ func TestTellBoth(t *testing.T) {
 // of, message by message: an operator has read that the connection is lost.
 func TestTellWithoutConnection(t *testing.T) {
 	w := newWire(t)
-	var log lines
+	var log gametest.Output
 	nc := w.connect(w.Platform())
 	s := protocol.NewServer(nc, w.subjects, protocol.DefaultLimits, nil, zerolog.New(&log))
 	w.Server.Close()
 	gametest.Eventually(t, "the connection is seen to be down", func() bool { return !nc.IsConnected() })
 	s.Tell("alice", protocol.State{})
 	s.Notify("alice", protocol.Notice{Kind: protocol.NoticeShutdown})
-	if n, warnings := log.count("could not publish"), log.count(`"level":"warn"`); n != 2 || warnings != 0 {
+	if n, warnings := log.Count("could not publish"), log.Count(`"level":"warn"`); n != 2 || warnings != 0 {
 		t.Errorf("logged %d times, as %d warnings: %s", n, warnings, log.String())
 	}
 }
@@ -410,7 +410,7 @@ func TestTellWithoutConnection(t *testing.T) {
 // lost, of which there are thousands when a process goes on that was stopped for a minute.
 func TestAnswerWithoutConnection(t *testing.T) {
 	w := newWire(t)
-	var log, heard lines
+	var log, heard gametest.Output
 	s := w.server(&log, protocol.DefaultLimits)
 	begun, lost := make(chan struct{}, 2), make(chan struct{})
 	w.serve(s.ServeVerbs(protocol.Verbs{Challenge: func(protocol.From, protocol.ChallengeRequest) (ans protocol.ChallengeAnswer) {
@@ -439,9 +439,9 @@ func TestAnswerWithoutConnection(t *testing.T) {
 	asked.Wait()
 	gametest.Eventually(t, "the connections are seen to be down", func() bool { return !nc.IsConnected() && !w.platform.IsConnected() })
 	close(lost)
-	for who, l := range map[string]*lines{"platform": &log, "player": &heard} {
-		gametest.Eventually(t, "the "+who+" to log its answer", func() bool { return l.count("could not send the answer") == 1 })
-		if l.count(`"level":"warn"`) != 0 {
+	for who, l := range map[string]*gametest.Output{"platform": &log, "player": &heard} {
+		gametest.Eventually(t, "the "+who+" to log its answer", func() bool { return l.Count("could not send the answer") == 1 })
+		if l.Count(`"level":"warn"`) != 0 {
 			t.Errorf("%s: %s", who, l)
 		}
 	}

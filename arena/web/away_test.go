@@ -268,7 +268,7 @@ func TestSlowReader(t *testing.T) {
 // readSlowly sends a page so many long messages, for which it is dropped for a reason that
 // the log has.
 func readSlowly(t *testing.T, writing time.Duration, messages int, reason string) {
-	var log lockedBuffer
+	var log gametest.Output
 	srv := arenatest.StartServer(t, "", "hare")
 	gw := startGateway(t, srv, quick(), func(h *hub) {
 		h.log = zerolog.New(&log)

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"io"
 	"net"
@@ -229,27 +228,9 @@ func TestQRCode(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a log that several goroutines write.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // No log, at any level, has a cookie, a link or an address of a visitor.
 func TestLogHasNoSecrets(t *testing.T) {
-	var log lockedBuffer
+	var log gametest.Output
 	h := startHouseLog(t, Config{}, zerolog.New(&log).Level(zerolog.TraceLevel))
 	secrets := []string{"192.0.2.1"} // of httptest's visitors
 	a, b := h.browser(t), h.browser(t)

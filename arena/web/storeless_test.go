@@ -146,7 +146,7 @@ func TestUnreadableGame(t *testing.T) {
 // nobody else waits for that, and the operator is told nothing.
 func TestVisitorsWhoLeave(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log gametest.Output
 	h := startHouseLog(t, Config{}, zerolog.New(&log).Level(zerolog.WarnLevel))
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()

@@ -9,27 +9,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"sparring/engine/textlines"
+	"sparring/game/gametest"
 	"sparring/record"
 )
 
 // stopAfter is an output that ends a context after some lines.
 type stopAfter struct {
-	mu    sync.Mutex
-	text  bytes.Buffer
+	gametest.Output
 	lines int
 	stop  context.CancelFunc
 }
 
 func (s *stopAfter) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.text.Write(p)
-	if strings.Count(s.text.String(), "\n") >= s.lines {
+	n, err := s.Output.Write(p)
+	if s.Count("\n") >= s.lines {
 		s.stop()
 	}
 	return n, err
@@ -47,7 +44,7 @@ func execute(t *testing.T, lines int, args ...string) (out string, err error) {
 	root.SetOut(w)
 	root.SetErr(io.Discard)
 	err = root.ExecuteContext(ctx)
-	return w.text.String(), err
+	return w.String(), err
 }
 
 // TestAnalyseUntilStopped: without limits an analysis goes on until Ctrl-C, and then

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -14,29 +12,11 @@ import (
 	"sparring/game/gametest"
 )
 
-// linesOf is a log that can be read while it is written.
-type linesOf struct {
-	mu  sync.Mutex
-	out bytes.Buffer
-}
-
-func (l *linesOf) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(p)
-}
-
-func (l *linesOf) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.String()
-}
-
 // TestEndgames: a bot builds its endgame tables in the background, stops at once
 // when it ends, and warns of a damaged table without failing.
 func TestEndgames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tablebase")
-	var log linesOf
+	var log gametest.Output
 	if tables, done := endgames(bot.Config{}, zerolog.New(&log)); tables != nil {
 		t.Error("tables without a directory")
 		done()
@@ -80,7 +60,7 @@ func TestEndgames(t *testing.T) {
 // it ends, continues at the next start, and warns of a damaged file.
 func TestAreaTable(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tablebase")
-	var log linesOf
+	var log gametest.Output
 	if table, done := areaTable(bot.Config{}, zerolog.New(&log)); table != nil {
 		t.Error("a table without a directory")
 		done()

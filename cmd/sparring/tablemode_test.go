@@ -1,20 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/lab/otb"
 	"sparring/record"
 )
@@ -31,34 +30,19 @@ type operator struct {
 	out *seenOutput
 }
 
-// seenOutput is what a process has written. It is safe for concurrent use.
+// seenOutput is what a process has written.
 type seenOutput struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	gametest.Output
 	from int // what was looked at before
-}
-
-func (o *seenOutput) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
 }
 
 // take returns whether the text was written after what was last looked at.
 func (o *seenOutput) take(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	i := strings.Index(o.text.String()[o.from:], text)
+	i := strings.Index(o.String()[o.from:], text)
 	if i >= 0 {
 		o.from += i + len(text)
 	}
 	return i >= 0
-}
-
-func (o *seenOutput) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // sit starts the program; more are arguments of this start alone.

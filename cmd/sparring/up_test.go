@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -37,27 +36,19 @@ const patience = gametest.Patience
 
 // page is a screen that can be read while it is written.
 type page struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	gametest.Output
 	news chan struct{} // signals that something was written
 }
 
 func newPage() *page { return &page{news: make(chan struct{}, 1)} }
 
 func (p *page) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	n, err := p.Output.Write(b)
 	select {
 	case p.news <- struct{}{}:
 	default:
 	}
-	return p.text.Write(b)
-}
-
-func (p *page) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
+	return n, err
 }
 
 // await waits until the page matches pattern and returns the submatches. It fails as

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,7 +39,7 @@ func TestRoutineWarnings(t *testing.T) {
 // TestLinesAboutClients: a user who sends what it may not send does not fill the log, nor does
 // it hide what the server says of itself, which is logged once.
 func TestLinesAboutClients(t *testing.T) {
-	var log synced
+	var log gametest.Output
 	srv, err := Start(Config{Players: []protocol.PlayerID{"alice"}, Log: zerolog.New(&log)})
 	if err != nil {
 		t.Fatal(err)
@@ -62,31 +61,13 @@ func TestLinesAboutClients(t *testing.T) {
 	}
 	gametest.Eventually(t, "the refusals", func() bool { return refused.Load() == denied })
 	most := clientLines * (1 + int(time.Since(begun)/clientPeriod))
-	if n := log.count("Publish Violation"); n == 0 || n > most {
+	if n := log.Count("Publish Violation"); n == 0 || n > most {
 		t.Errorf("%d lines about %d refusals, want up to %d", n, denied, most)
 	}
 	for range 3 {
 		srv.ns.Errorf("the disk fails")
 	}
-	if n := log.count("the disk fails"); n != 1 {
+	if n := log.Count("the disk fails"); n != 1 {
 		t.Errorf("what the server says of itself three times is logged %d times, want once", n)
 	}
-}
-
-// synced is a log that is safe for concurrent use.
-type synced struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *synced) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *synced) count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.b.String(), text)
 }

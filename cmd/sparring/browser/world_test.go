@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -123,7 +122,8 @@ func (w *world) logsOf(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			for _, p := range []*process{w.arena, w.bots} {
-				t.Logf("log of the %s:\n%s", p.command, p.log.tail())
+				text := p.log.String()
+				t.Logf("log of the %s:\n%s", p.command, text[max(0, len(text)-3000):])
 			}
 		}
 	})
@@ -162,7 +162,7 @@ type process struct {
 	command string
 	env     []string
 	cmd     *exec.Cmd // nil: it does not run
-	log     buffer
+	log     gametest.Output
 }
 
 func (w *world) process(command string, env ...string) *process {
@@ -189,26 +189,6 @@ func (p *process) kill() {
 	p.cmd.Process.Kill() // fails only if it has ended
 	p.cmd.Wait()
 	p.cmd = nil
-}
-
-// buffer is a log that is written and read concurrently.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-// tail returns the last lines.
-func (b *buffer) tail() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	text := b.text.Bytes()
-	return string(text[max(0, len(text)-3000):])
 }
 
 // store returns the platform's JetStream, for tests that change what is stored.
