@@ -13,11 +13,11 @@ import (
 	"sparring/protocol"
 )
 
-const pagePath = "../docs/protocol.md"
+func readPage(t *testing.T) string { return readDoc(t, "protocol.md") }
 
-func readPage(t *testing.T) string {
+func readDoc(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(pagePath)
+	data, err := os.ReadFile("../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,12 +26,13 @@ func readPage(t *testing.T) string {
 
 var example = regexp.MustCompile("(?s)```json (\\w+)\n(.*?)```")
 
-// The code and asyncapi.yaml accept the examples of the page.
+// The code and asyncapi.yaml accept the examples of the page, and those of the game that
+// TestProtocolExample of package arena plays.
 func TestPageExamples(t *testing.T) {
 	doc, whole := readDocument(t)
 	valid := validator(t, doc, whole)
 	seen := map[string]bool{}
-	for _, m := range example.FindAllStringSubmatch(readPage(t), -1) {
+	for _, m := range example.FindAllStringSubmatch(readPage(t)+readDoc(t, "protocol-example.md"), -1) {
 		name, data := m[1], []byte(m[2])
 		seen[name] = true
 		if _, ok := messages[name]; !ok {
