@@ -39,11 +39,11 @@ type crowd struct {
 
 	mu            sync.Mutex
 	bots          map[protocol.PlayerID]*crowdBot
-	answer        func(*crowdBot, protocol.Offer) protocol.Taking // nil: accept
-	idle          protocol.PlayerID                               // makes no move
-	playing, most int                                             // bots that play, and most at once
-	twice         int                                             // states of a second game
-	games         map[protocol.GameID][2]protocol.PlayerID        // that have begun
+	answer        func(*crowdBot, protocol.Offer) protocol.OfferDecision // nil: accept
+	idle          protocol.PlayerID                                      // makes no move
+	playing, most int                                                    // bots that play, and most at once
+	twice         int                                                    // states of a second game
+	games         map[protocol.GameID][2]protocol.PlayerID               // that have begun
 	order         []protocol.GameID
 	seen          map[string]protocol.StateOrder // by subject
 	offers        map[protocol.PlayerID]int
@@ -386,7 +386,7 @@ func TestLadderOfMany(t *testing.T) {
 func (c *crowd) end() {
 	c.t.Helper()
 	c.mu.Lock()
-	c.answer = func(*crowdBot, protocol.Offer) protocol.Taking { return protocol.Busy }
+	c.answer = func(*crowdBot, protocol.Offer) protocol.OfferDecision { return protocol.Busy }
 	c.mu.Unlock()
 	c.await("the end of all games", func() bool { return c.count() == 0 })
 }
@@ -438,10 +438,10 @@ func TestLadderRefusers(t *testing.T) {
 	cfg.OfferFor = 200 * time.Millisecond
 	a := prepareArenaLog(t, srv, cfg, zerolog.Nop())
 	a.start()
-	answers := map[protocol.PlayerID]protocol.Taking{"bot-0": "", "bot-1": protocol.Decline, "bot-2": protocol.Busy}
+	answers := map[protocol.PlayerID]protocol.OfferDecision{"bot-0": "", "bot-1": protocol.Decline, "bot-2": protocol.Busy}
 	c := gather(t, arenatest.Connect(t, srv.Platform()), 13, func(c *crowd) {
 		c.hold = 100 * time.Millisecond
-		c.answer = func(b *crowdBot, o protocol.Offer) protocol.Taking {
+		c.answer = func(b *crowdBot, o protocol.Offer) protocol.OfferDecision {
 			if ans, bad := answers[b.id]; bad {
 				return ans
 			}

@@ -163,7 +163,7 @@ func TestWrongAnswersAreLoggedOnce(t *testing.T) {
 // silent there.
 func TestSilentSubscribersStarveNobody(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []protocol.Taking{"", protocol.Busy, protocol.Decline} {
+	for _, answer := range []protocol.OfferDecision{"", protocol.Busy, protocol.Decline} {
 		onEither(t, func(t *testing.T, srv platform) {
 			cfg := steady()
 			cfg.OfferFor = 200 * time.Millisecond

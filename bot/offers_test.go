@@ -109,7 +109,7 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 		}
 	}
 	var wg sync.WaitGroup
-	answers := make(chan protocol.Taking, 100)
+	answers := make(chan protocol.OfferDecision, 100)
 	for i := range 40 {
 		wg.Go(func() {
 			o := offerOf(small(t), protocol.GameID("game"+string(rune('a'+i%26))+string(rune('a'+i/26))), game.First)

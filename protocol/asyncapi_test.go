@@ -429,7 +429,7 @@ func TestAsyncAPIRefusals(t *testing.T) {
 // words has a valid value of every type with a fixed set of values.
 var words = map[reflect.Type]string{
 	reflect.TypeFor[protocol.Kind](): string(protocol.Bot), reflect.TypeFor[protocol.Code](): string(protocol.Accepted),
-	reflect.TypeFor[protocol.OfferKind](): string(protocol.OfferSeat), reflect.TypeFor[protocol.Taking](): string(protocol.Accept),
+	reflect.TypeFor[protocol.OfferKind](): string(protocol.OfferSeat), reflect.TypeFor[protocol.OfferDecision](): string(protocol.Accept),
 	reflect.TypeFor[protocol.DeclineReason](): string(protocol.DeclineClock), reflect.TypeFor[protocol.Step](): string(protocol.StepOffer),
 	reflect.TypeFor[game.Reason]():         string(protocol.ReasonCrash),
 	reflect.TypeFor[protocol.NoticeKind](): string(protocol.NoticeChat), reflect.TypeFor[protocol.Status](): string(protocol.Halted),

@@ -45,14 +45,14 @@ type Offer struct {
 	HoldMS int64 `json:"hold_ms"`
 }
 
-// Taking is the answer of an instance to an offer.
-type Taking string
+// OfferDecision is whether an instance takes the seat that it is offered.
+type OfferDecision string
 
-// The answers to an offer.
+// The decisions about an offer.
 const (
-	Accept  Taking = "accept"  // the instance takes the seat
-	Decline Taking = "decline" // it does not want this match, for Reason
-	Busy    Taking = "busy"    // it has no free slot: ask another one, or later
+	Accept  OfferDecision = "accept"  // the instance takes the seat
+	Decline OfferDecision = "decline" // it does not want this match, for Reason
+	Busy    OfferDecision = "busy"    // it has no free slot: ask another one, or later
 )
 
 // DeclineReason is why an instance declines a match.
@@ -85,7 +85,7 @@ func (r DeclineReason) Known() DeclineReason {
 // OfferAnswer says whether the instance takes the seat.
 type OfferAnswer struct {
 	Header
-	Answer   Taking        `json:"answer"`
+	Answer   OfferDecision `json:"answer"`
 	Player   PlayerID      `json:"player,omitempty"`
 	Instance InstanceID    `json:"instance"`
 	Reason   DeclineReason `json:"reason,omitempty"`

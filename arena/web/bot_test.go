@@ -26,7 +26,7 @@ type bot struct {
 	mu     sync.Mutex
 	rng    *rand.Rand
 	pick   func(st protocol.State, legal []string) string // "" plays nothing
-	answer protocol.Taking
+	answer protocol.OfferDecision
 	free   int
 	games  map[protocol.GameID]*nats.Subscription
 	left   bool // the test is over
