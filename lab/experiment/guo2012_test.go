@@ -18,7 +18,7 @@ func standing(t *testing.T, opponent string, won [2][2]bool) *match.Standing {
 	s := match.NewStanding(&match.Terms{Players: []string{experiment.Guo2012Staged, opponent}, Kind: match.RoundRobin})
 	for pair := range won {
 		for leg := range won[pair] {
-			g := &match.Game{Match: match.Place{Pair: pair + 1, Leg: leg + 1, Players: [2]int{leg, 1 - leg}}}
+			g := &match.Game{Match: match.GameInfo{Pair: pair + 1, Leg: leg + 1, Players: [2]int{leg, 1 - leg}}}
 			staged := game.Seat(leg)
 			g.Record = record.Record{Reason: game.NoMoves, Result: game.WonBy(staged.Other())}
 			if won[pair][leg] {

@@ -18,7 +18,7 @@ func standingOf(t *testing.T, halves ...int) *Standing {
 	t.Helper()
 	s := NewStanding(&Terms{Players: []string{"a", "b"}, Kind: RoundRobin})
 	add := func(pair, leg, halves int) {
-		g := &Game{Match: Place{Pair: pair, Leg: leg, Players: [2]int{leg - 1, 2 - leg}}}
+		g := &Game{Match: GameInfo{Pair: pair, Leg: leg, Players: [2]int{leg - 1, 2 - leg}}}
 		seat := game.Seat(leg - 1)
 		g.Result = [3]game.Result{game.WonBy(seat.Other()), game.Draw, game.WonBy(seat)}[halves]
 		if err := s.Add(g); err != nil {
@@ -85,7 +85,7 @@ func TestThinned(t *testing.T) {
 func TestScaleOfPlayers(t *testing.T) {
 	s := NewStanding(&Terms{Players: []string{"a", "b", "c"}, Kind: RoundRobin})
 	for i, result := range []game.Result{game.SecondWins, game.FirstWins, game.Draw, game.Draw} {
-		g := &Game{Match: Place{Pair: 1 + i/2, Leg: 1 + i%2, Players: [2]int{i % 2, 1 - i%2}}}
+		g := &Game{Match: GameInfo{Pair: 1 + i/2, Leg: 1 + i%2, Players: [2]int{i % 2, 1 - i%2}}}
 		g.Result = result
 		if err := s.Add(g); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestLongestGame(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	g := &Game{Match: Place{Pair: 1, Leg: 1, Opening: 1, Players: [2]int{0, 1}}}
+	g := &Game{Match: GameInfo{Pair: 1, Leg: 1, Opening: 1, Players: [2]int{0, 1}}}
 	g.Record = record.Record{V: record.Version, ID: "g1", Game: "xiangqi", Rules: "xiangqi/wxf+limit=none+repetition=none",
 		Result: game.Draw, Source: record.Source{By: record.ByMatch}}
 	line := slices.Repeat([]string{"h2e2", "h9g7"}, 64)

@@ -17,7 +17,7 @@ import (
 	"sparring/record"
 )
 
-// Bout is a game to play.
+// Bout is a game that is to be played: who meets whom, and from where.
 type Bout struct {
 	Pair    int       `json:"pair"`    // from 1, over the whole match
 	Leg     int       `json:"leg"`     // 1 or 2: the second is played with seats swapped
@@ -32,15 +32,16 @@ type Bout struct {
 	ID       string        `json:"id"`          // of the game
 }
 
-// Game is a finished game: its record and its place in the match. In a result
+// Game is a finished game: its record and what the match says of it. In a result
 // file both are one JSON object, so result files can be read as records.
 type Game struct {
 	record.Record
-	Match Place `json:"match"`
+	Match GameInfo `json:"match"`
 }
 
-// Place is a game's place in its match, with what the statistics need.
-type Place struct {
+// GameInfo is what a match says of a game beside its record: where in the match it belongs,
+// and what the statistics need.
+type GameInfo struct {
 	Pair    int     `json:"pair"`
 	Leg     int     `json:"leg"` // 1 or 2; 0 for a game of another source, without a partner
 	Opening int     `json:"opening"`
@@ -107,7 +108,7 @@ func (t *Terms) EventAt(start time.Time) string {
 // NewGame returns the game of a bout before its first move: a record with the
 // moves of the opening.
 func NewGame(t *Terms, b Bout) *Game {
-	g := &Game{Match: Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
+	g := &Game{Match: GameInfo{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Record = record.Record{
 		V: record.Version, ID: b.ID, Game: t.Game, Rules: t.Rules, Position: b.Start, Clock: t.Limit.Clock,
 		Event: t.EventAt(now()), Start: now(),
@@ -188,9 +189,9 @@ func gameID(match string, pair, leg int) string { return fmt.Sprintf("%s-%d-%d",
 // anID matches the id of a game of a match; over NATS a repeated one has a number more.
 var anID = regexp.MustCompile(`^(m[a-z0-9]+)-(\d{1,9})-([12])(?:-\d+)?$`)
 
-// PlaceOf reads the match, pair and leg off the id of a game; ok is false for a game
+// ParseGameID reads the match, pair and leg off the id of a game; ok is false for a game
 // of another source.
-func PlaceOf(id string) (match string, pair, leg int, ok bool) {
+func ParseGameID(id string) (match string, pair, leg int, ok bool) {
 	m := anID.FindStringSubmatch(id)
 	if m == nil {
 		return "", 0, 0, false

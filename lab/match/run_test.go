@@ -465,7 +465,7 @@ func TestUnpairedGames(t *testing.T) {
 	if got, want := s.Line(nil), "3-3-0 75.0 %, Elo +190.8 "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	g := &Game{Match: Place{Pair: 4, Leg: 1, Players: [2]int{0, 1}}}
+	g := &Game{Match: GameInfo{Pair: 4, Leg: 1, Players: [2]int{0, 1}}}
 	g.Result = game.SecondWins
 	if err := s.Add(g); err != nil {
 		t.Fatal(err)

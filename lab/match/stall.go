@@ -122,7 +122,7 @@ type Stalls struct {
 	Lost map[int]map[engine.FaultKind]int
 }
 
-func (s *Stalls) add(p *Place) {
+func (s *Stalls) add(p *GameInfo) {
 	again, within := len(p.Discarded) > 0, p.StalledMS > 0
 	if again {
 		s.Again++

@@ -130,7 +130,7 @@ func TestStalledGames(t *testing.T) {
 func TestStallsAreCounted(t *testing.T) {
 	lost := &Fault{Seat: game.Second, Kind: engine.FaultTime}
 	var s Stalls
-	for _, p := range []Place{
+	for _, p := range []GameInfo{
 		{Discarded: []Attempt{{700, 9, nil}, {1500, 12, lost}}, Players: [2]int{0, 1}},
 		{Discarded: []Attempt{{600, 3, lost}}, StalledMS: 800, Players: [2]int{1, 0}},
 		{StalledMS: 900},

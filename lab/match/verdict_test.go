@@ -26,7 +26,7 @@ func standingWith(t *testing.T, all []outcome) *Standing {
 	t.Helper()
 	s := NewStanding(&Terms{Players: []string{"a", "b"}, Kind: RoundRobin})
 	for i, o := range all {
-		g := &Game{Match: Place{Pair: 1 + i/2, Leg: 1 + i%2, Players: [2]int{int(o.seat), 1 - int(o.seat)}}}
+		g := &Game{Match: GameInfo{Pair: 1 + i/2, Leg: 1 + i%2, Players: [2]int{int(o.seat), 1 - int(o.seat)}}}
 		g.Result = [3]game.Result{game.WonBy(o.seat.Other()), game.Draw, game.WonBy(o.seat)}[o.halves]
 		g.Plies = append(g.Plies, make([]record.Ply, o.plies)...)
 		g.Plies[o.plies-1].Move = fmt.Sprint(i)
@@ -207,7 +207,7 @@ func TestRepeatedGames(t *testing.T) {
 		{1, 0, "p", "x y z", 1}, {2, 1, "", "xy z", 1},
 		{1, 0, "", "x y z w", 1}, {2, 1, "", "x y", 2},
 	} {
-		g := &Game{Match: Place{Pair: 1 + i/2, Leg: c.leg, Players: [2]int{c.first, 1 - c.first}}}
+		g := &Game{Match: GameInfo{Pair: 1 + i/2, Leg: c.leg, Players: [2]int{c.first, 1 - c.first}}}
 		g.Result, g.Position = game.FirstWins, c.position
 		for _, m := range strings.Fields(c.moves) {
 			g.Plies = append(g.Plies, record.Ply{Move: m})
@@ -237,7 +237,7 @@ func TestVerdictOfSeveral(t *testing.T) {
 			for _, m := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
 				pair++
 				for leg := range 2 {
-					g := &Game{Match: Place{Pair: pair, Leg: leg + 1, Players: [2]int{m[leg], m[1-leg]}}}
+					g := &Game{Match: GameInfo{Pair: pair, Leg: leg + 1, Players: [2]int{m[leg], m[1-leg]}}}
 					g.Result = game.WonBy(game.Seat(leg))
 					if m == [2]int{0, 1} && second && leg == 1 {
 						g.Result = game.WonBy(game.First)
@@ -276,7 +276,7 @@ func TestTail(t *testing.T) {
 func TestSingles(t *testing.T) {
 	s := NewStanding(&Terms{Players: []string{"a", "b"}, Kind: RoundRobin})
 	for _, result := range []game.Result{game.FirstWins, game.FirstWins, game.Draw, game.SecondWins} {
-		g := &Game{Match: Place{Players: [2]int{0, 1}}}
+		g := &Game{Match: GameInfo{Players: [2]int{0, 1}}}
 		g.Result = result
 		if err := s.Add(g); err != nil {
 			t.Fatal(err)
@@ -294,17 +294,17 @@ func TestSingles(t *testing.T) {
 	}
 }
 
-// TestPlaceOf reads back what a match writes.
-func TestPlaceOf(t *testing.T) {
+// TestParseGameID reads back what a match writes.
+func TestParseGameID(t *testing.T) {
 	id := NewID()
-	if m, pair, leg, ok := PlaceOf(gameID(id, 12, 2)); !ok || m != id || pair != 12 || leg != 2 {
+	if m, pair, leg, ok := ParseGameID(gameID(id, 12, 2)); !ok || m != id || pair != 12 || leg != 2 {
 		t.Errorf("%s, %d, %d, %v", m, pair, leg, ok)
 	}
-	if _, pair, _, ok := PlaceOf(gameID(id, 12, 2) + "-3"); !ok || pair != 12 {
+	if _, pair, _, ok := ParseGameID(gameID(id, 12, 2) + "-3"); !ok || pair != 12 {
 		t.Error("a game that was posted again is not recognised")
 	}
 	for _, other := range []string{"", "5esrn4ft7qdfmgxw", "m1-1-3", "m1-1", "x1-1-1", "m1--1-1"} {
-		if _, _, _, ok := PlaceOf(other); ok {
+		if _, _, _, ok := ParseGameID(other); ok {
 			t.Errorf("%q is one of a match", other)
 		}
 	}

@@ -313,7 +313,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // result returns the platform's record as a game of the match.
 func (w *worker) result(b match.Bout, rec *record.Record) *match.Game {
-	g := &match.Game{Record: *rec, Match: match.Place{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
+	g := &match.Game{Record: *rec, Match: match.GameInfo{Pair: b.Pair, Leg: b.Leg, Opening: b.Opening, Players: b.Players}}
 	g.Event = w.terms.EventAt(rec.Start)
 	for _, p := range rec.Plies {
 		side := &g.Match.Sides[p.Seat]

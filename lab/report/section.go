@@ -209,7 +209,7 @@ type pairSeen struct {
 func (p pairing) place(r *record.Record, at [2]int) *match.Game {
 	g := &match.Game{Record: *r}
 	g.Match.Players = at
-	if of, pair, leg, ok := match.PlaceOf(r.ID); ok {
+	if of, pair, leg, ok := match.ParseGameID(r.ID); ok {
 		key := pairOf{of, pair}
 		if p[key] == nil {
 			p[key] = &pairSeen{number: len(p) + 1}
