@@ -10,7 +10,7 @@ import (
 	"sparring/protocol"
 )
 
-// Standing is a player's place in the ladder of a game and speed.
+// Standing is how a player stands in the ladder of a game and speed.
 type Standing struct {
 	Player  protocol.PlayerID `json:"player"`
 	Display string            `json:"display,omitempty"`
@@ -61,29 +61,29 @@ func (l *ladder) standings(gameName string) []Standing {
 // modify it.
 func (a *Arena) Standings(gameName string) []Standing { return a.ladder.standings(gameName) }
 
-// Place is a player's standing and where it is in the ladder of its game and speed.
-type Place struct {
+// RankedStanding is a player's standing with its rank in the ladder of the game and speed.
+type RankedStanding struct {
 	Standing
-	Place int // from 1
-	Of    int // players of the game and speed
+	Rank int // from 1
+	Of   int // players of the game and speed
 }
 
-// PlacesOf returns where a player stands, by game and speed.
-func (a *Arena) PlacesOf(p protocol.PlayerID) (places []Place) {
+// StandingsOf returns the standings of a player, by game and speed.
+func (a *Arena) StandingsOf(p protocol.PlayerID) (own []RankedStanding) {
 	for _, g := range catalog.Names() {
 		of := map[clock.Speed]int{}
-		first := len(places)
+		first := len(own)
 		for _, s := range a.Standings(g) {
 			of[s.Speed]++
 			if s.Player == p {
-				places = append(places, Place{Standing: s, Place: of[s.Speed]})
+				own = append(own, RankedStanding{Standing: s, Rank: of[s.Speed]})
 			}
 		}
-		for i := range places[first:] {
-			places[first+i].Of = of[places[first+i].Speed]
+		for i := range own[first:] {
+			own[first+i].Of = of[own[first+i].Speed]
 		}
 	}
-	return places
+	return own
 }
 
 // askedStandings answers a player who asks for the ladder of a game.
@@ -93,14 +93,14 @@ func (a *Arena) askedStandings(from protocol.From, m protocol.StandingsRequest) 
 		ans.Error = protocol.Refuse(protocol.UnknownGame, "no such game here")
 		return ans
 	}
-	places := map[clock.Speed]int{}
+	rank := map[clock.Speed]int{}
 	for _, s := range a.Standings(m.Game) {
-		places[s.Speed]++
-		if places[s.Speed] > protocol.MaxStandings && s.Player != from.Player {
+		rank[s.Speed]++
+		if rank[s.Speed] > protocol.MaxStandings && s.Player != from.Player {
 			continue
 		}
 		ans.Standings = append(ans.Standings, protocol.Standing{
-			Player: s.Player, Display: s.Display, Speed: s.Speed, Place: places[s.Speed], Rating: s.Rating.Rating, Error: s.Error(),
+			Player: s.Player, Display: s.Display, Speed: s.Speed, Rank: rank[s.Speed], Rating: s.Rating.Rating, Error: s.Error(),
 			Fixed: a.ladder.anchored(s.Player), Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses,
 		})
 	}

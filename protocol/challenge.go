@@ -84,12 +84,12 @@ type StandingsAnswer struct {
 // MaxStandings is how many players of a speed an answer has, besides the one who asks.
 const MaxStandings = 100
 
-// Standing is a player's place in the ladder of a game and speed.
+// Standing is a player's rank in the ladder of a game and speed.
 type Standing struct {
 	Player  PlayerID    `json:"player"`
 	Display string      `json:"display,omitempty"`
 	Speed   clock.Speed `json:"speed"`
-	Place   int         `json:"place"`           // from 1
+	Rank    int         `json:"place"`           // from 1
 	Rating  float64     `json:"rating"`          // Glicko-2
 	Error   float64     `json:"error"`           // of the rating, either way, with 95 % confidence
 	Fixed   bool        `json:"fixed,omitempty"` // an anchor of the scale: games do not change its rating

@@ -98,7 +98,7 @@ type ladderPage struct {
 
 // ladderRow is the standing of a player.
 type ladderRow struct {
-	Place int
+	Rank int
 	player
 	Rating, Error       int // 95 %, either way
 	Provisional         bool
@@ -146,7 +146,7 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	s.page(w, r, http.StatusOK, "ladder.html", data)
 }
 
-// ladderLink is the address of the standings of a game and speed from a place on.
+// ladderLink is the address of the standings of a game and speed from a rank on.
 func ladderLink(gameName string, speed clock.Speed, from int) string {
 	q := url.Values{"game": {gameName}, "speed": {string(speed)}}
 	if from > 1 {
@@ -155,18 +155,18 @@ func ladderLink(gameName string, speed clock.Speed, from int) string {
 	return "/ladder?" + q.Encode()
 }
 
-// firstShown is the first place of the page that has a place.
-func firstShown(place int) int { return (place-1)/shownPlayers*shownPlayers + 1 }
+// firstShown is the first rank of the page that has a rank.
+func firstShown(rank int) int { return (rank-1)/shownPlayers*shownPlayers + 1 }
 
 // rowOf returns a standing as the pages show it.
-func rowOf(t words, st arena.Standing, place int) ladderRow {
-	return ladderRow{Place: place, player: t.named(playerOf(st.Player, st.Display)),
+func rowOf(t words, st arena.Standing, rank int) ladderRow {
+	return ladderRow{Rank: rank, player: t.named(playerOf(st.Player, st.Display)),
 		Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
 		Wins: st.Wins, Draws: st.Draws, Losses: st.Losses}
 }
 
-// fill fills in the standings all, in their order, from a place on, and where the player own
-// stands. Link makes the address of the page from a place.
+// fill fills in the standings all, in their order, from a rank on, and where the player own
+// stands. Link makes the address of the page from a rank.
 func (d *ladderPage) fill(t words, all []arena.Standing, own protocol.PlayerID, from int, link func(from int) string) {
 	from = max(1, min(from, len(all))) // a link that is older than the ladder may lead beyond its end
 	d.Players = len(all)

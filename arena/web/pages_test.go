@@ -163,15 +163,15 @@ func TestLongLadder(t *testing.T) {
 	}{{1, 1, 100, "", "101"}, {101, 101, 200, "1", "201"}, {201, 201, 250, "101", ""}, {40, 40, 139, "1", "140"}, {1000, 250, 250, "150", ""}} {
 		var d ladderPage
 		d.fill(words{}, all, "p130", c.from, link)
-		if n := len(d.Rows); n != c.last-c.first+1 || d.Rows[0].Place != c.first || d.Rows[n-1].Place != c.last || d.Previous != c.previous || d.Next != c.next {
+		if n := len(d.Rows); n != c.last-c.first+1 || d.Rows[0].Rank != c.first || d.Rows[n-1].Rank != c.last || d.Previous != c.previous || d.Next != c.next {
 			t.Errorf("from %d: %d rows, previous %q, next %q", c.from, n, d.Previous, d.Next)
 		}
-		if d.Own == nil || d.Own.Place != 130 || d.OwnLink != "101#own" || d.Players != 250 {
+		if d.Own == nil || d.Own.Rank != 130 || d.OwnLink != "101#own" || d.Players != 250 {
 			t.Errorf("from %d: own place %+v, %q, of %d", c.from, d.Own, d.OwnLink, d.Players)
 		}
 		for _, row := range d.Rows {
-			if row.Own != (row.Place == 130) {
-				t.Errorf("from %d: place %d is the own one: %t", c.from, row.Place, row.Own)
+			if row.Own != (row.Rank == 130) {
+				t.Errorf("from %d: place %d is the own one: %t", c.from, row.Rank, row.Own)
 			}
 		}
 	}

@@ -93,15 +93,15 @@ func (s *Server) noPlayer(w http.ResponseWriter, r *http.Request) {
 // describePlayer makes the page of a player with the finished games from a place on. It
 // returns errNobody if there is no such player.
 func (s *Server) describePlayer(ctx context.Context, t words, id protocol.PlayerID, own bool, games []arena.FinishedGame, from int) (*playerPage, error) {
-	places, running := s.arena.PlacesOf(id), s.arena.RunningOf(id)
-	name, err := s.nameOf(ctx, id, places, running, games)
+	standings, running := s.arena.StandingsOf(id), s.arena.RunningOf(id)
+	name, err := s.nameOf(ctx, id, standings, running, games)
 	if err != nil {
 		return nil, err
 	}
 	p := &playerPage{player: t.named(player{id, name}), Own: own}
-	for _, pl := range places {
-		link := ladderLink(pl.Game, pl.Speed, firstShown(pl.Place))
-		p.Standings = append(p.Standings, standingRow{rowOf(t, pl.Standing, pl.Place), pl.Of, t.Or("game."+pl.Game, pl.Game), t.T("speed." + string(pl.Speed)), link})
+	for _, st := range standings {
+		link := ladderLink(st.Game, st.Speed, firstShown(st.Rank))
+		p.Standings = append(p.Standings, standingRow{rowOf(t, st.Standing, st.Rank), st.Of, t.Or("game."+st.Game, st.Game), t.T("speed." + string(st.Speed)), link})
 	}
 	listed := func(e protocol.Event) bool { return own || !private(e.Snapshot) }
 	p.Running = liveList(t, running, time.Now(), listed)
@@ -139,12 +139,12 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 
 // nameOf returns the display name of a player: a person's from the account, a program's as
 // it calls itself now or did last.
-func (s *Server) nameOf(ctx context.Context, id protocol.PlayerID, places []arena.Place, running []protocol.Event, games []arena.FinishedGame) (string, error) {
+func (s *Server) nameOf(ctx context.Context, id protocol.PlayerID, standings []arena.RankedStanding, running []protocol.Event, games []arena.FinishedGame) (string, error) {
 	if id.Person() {
 		a, err := s.people.get(ctx, id)
 		return a.Name, err
 	}
-	known := len(places)+len(running)+len(games) > 0
+	known := len(standings)+len(running)+len(games) > 0
 	name := ""
 	for _, in := range s.arena.Instances() {
 		if in.Player == id {
@@ -156,8 +156,8 @@ func (s *Server) nameOf(ctx context.Context, id protocol.PlayerID, places []aren
 			name = cmp.Or(name, e.Holders[seat].Display)
 		}
 	}
-	for _, pl := range places {
-		name = cmp.Or(name, pl.Display)
+	for _, st := range standings {
+		name = cmp.Or(name, st.Display)
 	}
 	if !known {
 		return "", errNobody

@@ -95,7 +95,7 @@ func TestPlayerPage(t *testing.T) {
 	g.lists(id, 3)
 	g.lists("hare", 2)
 	g.lists(human("ben"), 1)
-	gametest.Eventually(t, "the ratings", func() bool { return len(g.arena.PlacesOf(id)) == 1 && len(g.arena.PlacesOf("hare")) == 1 })
+	gametest.Eventually(t, "the ratings", func() bool { return len(g.arena.StandingsOf(id)) == 1 && len(g.arena.StandingsOf("hare")) == 1 })
 
 	w := read(g.server, page)
 	contains(t, w, "2 of 2", "/ladder?game=gomoku&speed=blitz", "Gomoku · Blitz", "0 won · 0 drawn · 1 lost", "/game/"+string(shown), `href="/player/hare"`,

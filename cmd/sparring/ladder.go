@@ -429,7 +429,7 @@ Ratings marked = are those of levels, which are the scale and do not change.`,
 					if s.Fixed {
 						plusMinus = "="
 					}
-					t.Add(g, s.Speed, s.Place, cmp.Or(s.Display, string(s.Player)), fmt.Sprintf("%.0f", s.Rating), plusMinus, s.Games, s.Wins, s.Draws, s.Losses)
+					t.Add(g, s.Speed, s.Rank, cmp.Or(s.Display, string(s.Player)), fmt.Sprintf("%.0f", s.Rating), plusMinus, s.Games, s.Wins, s.Draws, s.Losses)
 				}
 			}
 			if len(t) == 1 {

@@ -56,7 +56,7 @@ type campaignTable struct {
 }
 
 type campaignPlayer struct {
-	Place                                      int
+	Rank                                       int
 	Name, Result, Points, Percent, Elo, Faults string
 	Games                                      int
 	Cells                                      []cell
@@ -129,7 +129,7 @@ func CampaignText(out io.Writer, s *campaign.Summary, lang string) error {
 			rows[0] = append(rows[0], fmt.Sprint(n))
 		}
 		for _, q := range t.Players {
-			row := []string{fmt.Sprint(q.Place), q.Name, fmt.Sprint(q.Games), q.Result, q.Percent, q.Elo, orDash(q.Faults)}
+			row := []string{fmt.Sprint(q.Rank), q.Name, fmt.Sprint(q.Games), q.Result, q.Percent, q.Elo, orDash(q.Faults)}
 			for _, c := range q.Cells {
 				row = append(row, orDash(strings.TrimSpace(c.Score)))
 			}
@@ -356,12 +356,12 @@ func (w words) measured(m campaign.Measure) string {
 func (w words) campaignTable(t campaign.Table) campaignTable {
 	n := campaignTable{Heading: w.Or("game."+t.Game, t.Game)}
 	ranking := t.Standing.Ranking()
-	for place, i := range ranking {
-		if place < crossColumns {
-			n.Numbers = append(n.Numbers, place+1)
+	for rank, i := range ranking {
+		if rank < crossColumns {
+			n.Numbers = append(n.Numbers, rank+1)
 		}
 		p := &t.Standing.Players[i]
-		row := campaignPlayer{Place: place + 1, Name: p.Name, Games: p.Games(), Result: resultOf(p.Score), Points: points(p.Score),
+		row := campaignPlayer{Rank: rank + 1, Name: p.Name, Games: p.Games(), Result: resultOf(p.Score), Points: points(p.Score),
 			Percent: w.percentInterval(p.Score), Elo: w.elo(p.Pairs), Faults: w.faults(p.Faults)}
 		for _, j := range ranking[:min(len(ranking), crossColumns)] {
 			row.Cells = append(row.Cells, w.cell(t.Standing, i, j))

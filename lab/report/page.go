@@ -51,7 +51,7 @@ type sectionPage struct {
 
 // playerRow is a player in the tables, best first.
 type playerRow struct {
-	Place                                   int
+	Rank                                    int
 	Name                                    string
 	Games                                   int
 	Result, Points, Percent, Interval, Elo  string
@@ -205,11 +205,11 @@ func (r *reporter) section(s *section, p *page) (sectionPage, error) {
 		return sp, err
 	}
 	ranking := s.standing.Ranking()
-	for place, i := range ranking {
-		if place < crossColumns {
-			sp.Numbers = append(sp.Numbers, place+1)
+	for rank, i := range ranking {
+		if rank < crossColumns {
+			sp.Numbers = append(sp.Numbers, rank+1)
 		}
-		row := r.player(s, i, place+1)
+		row := r.player(s, i, rank+1)
 		for _, j := range ranking[:min(len(ranking), crossColumns)] {
 			row.Cells = append(row.Cells, w.cell(s.standing, i, j))
 		}
@@ -303,9 +303,9 @@ func (w words) cell(s *match.Standing, i, j int) cell {
 	return cell{}
 }
 
-func (r *reporter) player(s *section, i, place int) playerRow {
+func (r *reporter) player(s *section, i, rank int) playerRow {
 	w, t, p := r.words, &s.standing.Players[i], s.players[i]
-	row := playerRow{Place: place, Name: p.name, Games: t.Games(), Result: resultOf(t.Score), Points: points(t.Score),
+	row := playerRow{Rank: rank, Name: p.name, Games: t.Games(), Result: resultOf(t.Score), Points: points(t.Score),
 		Percent: fmt.Sprintf("%.1f\u00a0%%", t.Percent()), Elo: w.elo(t.Pairs), Judged: p.judged,
 		Inaccuracies: p.classes[string(review.Inaccuracy)], Mistakes: p.classes[string(review.Mistake)], Blunders: p.classes[string(review.Blunder)]}
 	if t.Pairs.Count() > 1 {
