@@ -42,7 +42,7 @@ func runArenaProcess(url string) {
 		cfg = takenUpConfig()
 	}
 	if os.Getenv(arenaKeep) != "" {
-		cfg.Keep = removing(1)
+		cfg.Retention = removing(1)
 	}
 	a, err := New(context.Background(), nc, cfg, log)
 	if err == nil {

@@ -60,9 +60,9 @@ type Config struct {
 	// repeated before the game continues without its log.
 	Patience time.Duration
 
-	Policy livegame.Policy
-	Ladder Ladder
-	Keep   Keep
+	Policy    livegame.Policy
+	Ladder    Ladder
+	Retention Retention
 	// Disk is a directory of the NATS server's store, if it is on this machine, to warn
 	// before the disk is full; "": none. Warn says when to warn, also of streams and of
 	// an account with limits.
@@ -114,9 +114,9 @@ func Defaults() Config {
 		ChallengeFor: time.Minute, Challenges: 100_000, PerPlayer: 16, PersonGames: 50,
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
-		Policy: livegame.DefaultPolicy(),
-		Warn:   space.Limits{Within: 24 * time.Hour, Share: 0.9},
-		Keep:   Keep{Notice: 10 * time.Minute, Every: time.Minute},
+		Policy:    livegame.DefaultPolicy(),
+		Warn:      space.Limits{Within: 24 * time.Hour, Share: 0.9},
+		Retention: Retention{Notice: 10 * time.Minute, Every: time.Minute},
 		Ladder: Ladder{
 			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
 			Pause: time.Second, StableFor: 2 * time.Second, AbsentFor: 30 * time.Second, NoShow: time.Minute,
@@ -160,8 +160,8 @@ func (c Config) Validate() error {
 		}
 	}
 	faults.Warnings(c.Warn.Within, c.Warn.Share)
-	faults.Kept("KEEP_LOGS", c.Keep.Logs.Age, c.Keep.Logs.Bytes)
-	faults.Kept("KEEP_RECORDS", c.Keep.Records.Age, c.Keep.Records.Bytes)
+	faults.Kept("KEEP_LOGS", c.Retention.Logs.Age, c.Retention.Logs.Bytes)
+	faults.Kept("KEEP_RECORDS", c.Retention.Records.Age, c.Retention.Records.Bytes)
 
 	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
 	for _, n := range []struct {
@@ -180,7 +180,7 @@ func (c Config) Validate() error {
 		d    time.Duration
 	}{
 		{"OfferFor", c.OfferFor}, {"HoldFor", c.HoldFor}, {"RetryAfter", c.RetryAfter}, {"RetryMax", c.RetryMax},
-		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience}, {"Keep.Notice", c.Keep.Notice}, {"Keep.Every", c.Keep.Every},
+		{"Heartbeat", c.Heartbeat}, {"Linger", c.Linger}, {"Patience", c.Patience}, {"Retention.Notice", c.Retention.Notice}, {"Retention.Every", c.Retention.Every},
 	} {
 		if d.d <= 0 {
 			bad("%s: %v: want more than 0", d.name, d.d)

@@ -54,7 +54,7 @@
 //
 // # What grows
 //
-// Logs and records are kept for ever, unless Config.Keep has bounds. The log of a game
+// Logs and records are kept for ever, unless Config.Retention has bounds. The log of a game
 // goes as a whole, once its last entry is "recorded"; a record goes after it was rated.
 //
 // # Ownership

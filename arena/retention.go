@@ -13,8 +13,8 @@ import (
 	"sparring/record"
 )
 
-// Keep says what is kept of finished games. The zero value keeps everything.
-type Keep struct {
+// Retention is what is kept of finished games. The zero value keeps everything.
+type Retention struct {
 	// Logs bounds the logs of games whose records are stored, Records the records.
 	Logs, Records record.Bounds
 	// Notice is the time between the line in the log that says what will be removed and
@@ -24,15 +24,15 @@ type Keep struct {
 	Every time.Duration
 }
 
-// retention removes what the settings do not keep.
+// pruner removes what the settings do not keep.
 //
 // The limits of JetStream can't do it: by age they would take the first entries of
 // games that last for weeks, and a stream that is full by size refuses the records of
 // games that end. A log goes as a whole, after its record was stored; a record goes
 // after it was rated.
-type retention struct {
+type pruner struct {
 	store    *store
-	keep     Keep
+	keep     Retention
 	rated    func() uint64 // the last record that was rated
 	log      zerolog.Logger
 	steps    int    // entries of logs that a run looks at, since those of running games stay
@@ -43,15 +43,15 @@ type retention struct {
 
 // retain removes what is not kept, until ctx ends. Any arena may: a removal twice is one.
 func (a *Arena) retain(ctx context.Context) {
-	if a.cfg.Keep.Logs.None() && a.cfg.Keep.Records.None() {
+	if a.cfg.Retention.Logs.None() && a.cfg.Retention.Records.None() {
 		return
 	}
-	r := &retention{store: a.store, keep: a.cfg.Keep, log: a.log, rated: a.ladder.last, steps: maxSteps, removals: maxRemovals}
+	r := &pruner{store: a.store, keep: a.cfg.Retention, log: a.log, rated: a.ladder.last, steps: maxSteps, removals: maxRemovals}
 	r.run(ctx)
 }
 
 // run announces and removes until ctx ends.
-func (r *retention) run(ctx context.Context) {
+func (r *pruner) run(ctx context.Context) {
 	said := false
 	for ctx.Err() == nil {
 		var err error
@@ -76,7 +76,7 @@ func (r *retention) run(ctx context.Context) {
 }
 
 // announce says what is about to be removed, if there is anything.
-func (r *retention) announce(ctx context.Context) error {
+func (r *pruner) announce(ctx context.Context) error {
 	logs, err := info(ctx, r.store.games)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func exceeds(s jetstream.StreamState, b record.Bounds, now time.Time) bool {
 	return s.Msgs > 0 && (b.Age > 0 && now.Sub(s.FirstTime) > b.Age || b.Bytes > 0 && int64(s.Bytes) > b.Bytes)
 }
 
-func (r *retention) remove(ctx context.Context) error {
+func (r *pruner) remove(ctx context.Context) error {
 	logs, err := r.removeLogs(ctx)
 	if logs > 0 {
 		r.log.Info().Int("logs", logs).Msg("old logs removed")
@@ -156,7 +156,7 @@ const (
 // and whose records are stored, and returns how many. A run that ends before it has seen
 // all goes on where the last one stopped: else the entries of many running games in front
 // would stop removal for good.
-func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
+func (r *pruner) removeLogs(ctx context.Context) (n int, err error) {
 	b := r.keep.Logs
 	if r.more = false; b.None() {
 		return 0, nil
@@ -219,7 +219,7 @@ func (r *retention) removeLogs(ctx context.Context) (n int, err error) {
 
 // removeRecords removes the first records, of those that have been rated, and returns
 // how many.
-func (r *retention) removeRecords(ctx context.Context) (n uint64, err error) {
+func (r *pruner) removeRecords(ctx context.Context) (n uint64, err error) {
 	b := r.keep.Records
 	if b.None() {
 		return 0, nil
@@ -255,7 +255,7 @@ func (r *retention) removeRecords(ctx context.Context) (n uint64, err error) {
 
 // firstSince returns the sequence of the first record from a time on, or the one after
 // the last.
-func (r *retention) firstSince(ctx context.Context, s jetstream.StreamState, at time.Time) (uint64, error) {
+func (r *pruner) firstSince(ctx context.Context, s jetstream.StreamState, at time.Time) (uint64, error) {
 	low, high := s.FirstSeq, s.LastSeq+1 // it is within
 	for low < high {
 		mid := low + (high-low)/2
@@ -272,7 +272,7 @@ func (r *retention) firstSince(ctx context.Context, s jetstream.StreamState, at 
 	return low, nil
 }
 
-func (r *retention) purge(ctx context.Context, s jetstream.Stream, what jetstream.StreamPurgeOpt) error {
+func (r *pruner) purge(ctx context.Context, s jetstream.Stream, what jetstream.StreamPurgeOpt) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*storeWait) // a large stream takes its time
 	defer cancel()
 	if err := s.Purge(ctx, what); err != nil {

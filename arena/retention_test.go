@@ -69,10 +69,10 @@ func TestRetention(t *testing.T) {
 		}
 		return all
 	}
-	state := func(bound func(record.Bounds) record.Bounds) *retention {
-		return &retention{store: a.store, keep: Keep{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: maxSteps, removals: maxRemovals}
+	state := func(bound func(record.Bounds) record.Bounds) *pruner {
+		return &pruner{store: a.store, keep: Retention{Logs: bound(record.Bounds{}), Records: bound(record.Bounds{})}, log: zerolog.Nop(), rated: func() uint64 { return 1000 }, steps: maxSteps, removals: maxRemovals}
 	}
-	step := func(what string, r *retention, wantLogs string, wantRecords uint64) {
+	step := func(what string, r *pruner, wantLogs string, wantRecords uint64) {
 		t.Helper()
 		if err := r.remove(t.Context()); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestRetentionCatchesUp(t *testing.T) {
 	a := prepareArenaLog(t, arenatest.StartServer(t, ""), steady(), zerolog.Nop())
 	endedLogs(t, a.store, 7, 10)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &retention{store: a.store, keep: removing(1), log: zerolog.Nop(), steps: maxSteps, removals: 2}
+	r := &pruner{store: a.store, keep: removing(1), log: zerolog.Nop(), steps: maxSteps, removals: 2}
 	r.keep.Every = 2 * patience
 	done := make(chan struct{})
 	go func() {
@@ -159,7 +159,7 @@ func TestRetentionBehindRunningGames(t *testing.T) {
 		begun(t, a.store, protocol.GameID(fmt.Sprintf("running-%d", i)), small(t, "600+6"), 2)
 	}
 	endedLogs(t, a.store, 3, 10)
-	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4, removals: maxRemovals}
+	r := &pruner{store: a.store, keep: Retention{Logs: record.Bounds{Age: time.Nanosecond}}, log: zerolog.Nop(), steps: 4, removals: maxRemovals}
 	run := func(times int) {
 		t.Helper()
 		for range times {
@@ -195,7 +195,7 @@ func TestRetentionIsAnnounced(t *testing.T) {
 	lines := &logLines{}
 	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
 	begun(t, a.store, "g1", small(t, "600+6"), 2)
-	r := &retention{store: a.store, keep: Keep{Logs: record.Bounds{Age: time.Nanosecond}, Records: record.Bounds{Bytes: 1}, Notice: time.Minute}, log: a.log}
+	r := &pruner{store: a.store, keep: Retention{Logs: record.Bounds{Age: time.Nanosecond}, Records: record.Bounds{Bytes: 1}, Notice: time.Minute}, log: a.log}
 	if err := r.announce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +206,8 @@ func TestRetentionIsAnnounced(t *testing.T) {
 	if n := lines.count(map[string]any{"what": "records"}); n != 0 {
 		t.Error("there are no records to remove")
 	}
-	cfg.Keep.Logs.Age = time.Minute
-	cfg.Keep.Records.Bytes = -1
+	cfg.Retention.Logs.Age = time.Minute
+	cfg.Retention.Records.Bytes = -1
 	if err := cfg.Validate(); err == nil || len(err.(interface{ Unwrap() []error }).Unwrap()) == 0 {
 		t.Errorf("bad settings: %v", err)
 	}

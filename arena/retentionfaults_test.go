@@ -19,8 +19,8 @@ import (
 )
 
 // removing are settings with which logs beyond a size are removed soon.
-func removing(bytes int64) Keep {
-	return Keep{Logs: record.Bounds{Bytes: bytes}, Notice: time.Millisecond, Every: 50 * time.Millisecond}
+func removing(bytes int64) Retention {
+	return Retention{Logs: record.Bounds{Bytes: bytes}, Notice: time.Millisecond, Every: 50 * time.Millisecond}
 }
 
 // endedLogs writes the logs of n challenges that were closed, with so much text each.
@@ -147,8 +147,8 @@ func TestRetentionOnAFullDisk(t *testing.T) {
 }
 
 // retainBeside removes old logs beside a running arena that removes none.
-func retainBeside(t *testing.T, a *running, keep Keep) {
-	beside := &Arena{cfg: Config{Keep: keep}, store: a.store, ladder: a.ladder, log: a.log}
+func retainBeside(t *testing.T, a *running, keep Retention) {
+	beside := &Arena{cfg: Config{Retention: keep}, store: a.store, ladder: a.ladder, log: a.log}
 	done := make(chan struct{})
 	go func() { defer close(done); beside.retain(t.Context()) }()
 	t.Cleanup(func() { <-done })

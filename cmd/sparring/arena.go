@@ -68,7 +68,7 @@ type keepSettings struct {
 }
 
 // apply puts the settings into an arena's.
-func (k keepSettings) apply(c *arena.Keep) {
+func (k keepSettings) apply(c *arena.Retention) {
 	c.Logs = record.Bounds{Age: k.Logs, Bytes: int64(k.LogsMB) << 20}
 	c.Records = record.Bounds{Age: k.Records, Bytes: int64(k.RecordsMB) << 20}
 }
@@ -134,7 +134,7 @@ func (s *arenaSettings) config() arena.Config {
 	}
 	c.Ladder.Rounds, c.Ladder.Pause = s.Ladder.Rounds, s.Ladder.Pause
 	c.Disk, c.Warn = s.Arena.Disk, s.Warn.limits()
-	s.Keep.apply(&c.Keep)
+	s.Keep.apply(&c.Retention)
 	return c
 }
 

@@ -68,7 +68,7 @@ type upSettings struct {
 func (s *upSettings) config() arena.Config {
 	c := arena.Defaults()
 	c.Warn = s.Warn.limits()
-	s.Keep.apply(&c.Keep)
+	s.Keep.apply(&c.Retention)
 	return c
 }
 
@@ -268,7 +268,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer closeBot()
-	keep, err := newKeeper(recordsDir(f.data), cfg.Keep.Records, platform, log)
+	keep, err := newKeeper(recordsDir(f.data), cfg.Retention.Records, platform, log)
 	if err != nil {
 		return err
 	}
