@@ -20,8 +20,8 @@ type Policy struct {
 	Fastest   clock.Spec          `default:"unlimited" desc:"fastest clock, compared by its time for 40 moves; unlimited: no limit" json:"fastest"`
 	Slowest   clock.Spec          `default:"unlimited" desc:"slowest clock; unlimited: no limit" json:"slowest"`
 	Positions bool                `default:"true" desc:"take games that begin from other positions than the usual one" json:"positions"`
-	Rated     Which               `default:"both" desc:"both, rated or casual" json:"rated"`
-	Opponents Who                 `default:"both" desc:"both, humans or bots" json:"opponents"`
+	Rated     RatedFilter         `default:"both" desc:"both, rated or casual" json:"rated"`
+	Opponents OpponentFilter      `default:"both" desc:"both, humans or bots" json:"opponents"`
 	MinRating int                 `split_words:"true" default:"0" desc:"lowest rating of an opponent" json:"min_rating"`
 	MaxRating int                 `split_words:"true" default:"0" desc:"highest rating of an opponent; 0: no limit" json:"max_rating"`
 	Allow     []protocol.PlayerID `desc:"only play against these players; empty: against anyone" json:"allow"`
@@ -33,24 +33,24 @@ type Policy struct {
 	BotsRated bool `ignored:"true" json:"-"`
 }
 
-// Which selects rated or casual matches.
-type Which string
+// RatedFilter selects rated or casual matches.
+type RatedFilter string
 
-// The choices. "" is RatedAndCasual.
+// The filters. "" is RatedAndCasual.
 const (
-	RatedAndCasual Which = "both"
-	RatedOnly      Which = "rated"
-	CasualOnly     Which = "casual"
+	RatedAndCasual RatedFilter = "both"
+	RatedOnly      RatedFilter = "rated"
+	CasualOnly     RatedFilter = "casual"
 )
 
-// Who selects opponents.
-type Who string
+// OpponentFilter selects opponents.
+type OpponentFilter string
 
-// The choices. "" is Everyone.
+// The filters. "" is Everyone.
 const (
-	Everyone   Who = "both"
-	HumansOnly Who = "humans"
-	BotsOnly   Who = "bots"
+	Everyone   OpponentFilter = "both"
+	HumansOnly OpponentFilter = "humans"
+	BotsOnly   OpponentFilter = "bots"
 )
 
 var allSpeeds = []clock.Speed{clock.Bullet, clock.Blitz, clock.Rapid, clock.Classical, clock.Correspondence}
