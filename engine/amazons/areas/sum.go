@@ -145,13 +145,7 @@ func (s *Solver) winningMove(list []Area, values []Value, turn game.Seat) game.M
 						return game.NoMove
 					}
 					after := s.geo.after(&list[i], turn, m)
-					winner, ok := rest.Add(s.sumOf(&after)).Winner(turn.Other())
-					if search && !ok {
-						var d decided
-						d, ok = s.decide(append(others, after.list[:after.n]...), settled.Low, turn.Other())
-						winner = d.winner
-					}
-					if ok && winner == turn {
+					if winner, ok := s.winnerOf(rest, others, settled.Low, &after, turn.Other(), search); ok && winner == turn {
 						return rules.NewMove(m.from, m.to, m.arrow)
 					}
 				}
@@ -173,6 +167,17 @@ func (s *Solver) tried(a *Area, side game.Seat) []step {
 	return list
 }
 
+// winnerOf returns who wins other areas, whose value with what is settled is rest, and the
+// parts of one more, with the given side to move. It asks their bounds first. If these do not
+// tell, ok is false without a search, and with one if the budget does not suffice.
+func (s *Solver) winnerOf(rest Value, others []Area, settled Number, p *parts, turn game.Seat, search bool) (winner game.Seat, ok bool) {
+	if winner, ok = rest.Add(s.sumOf(p)).Winner(turn); ok || !search {
+		return winner, ok
+	}
+	d, ok := s.decide(append(others, p.list[:p.n]...), settled, turn)
+	return d.winner, ok
+}
+
 // decide searches who wins the sum of areas and a number, with the given side to move;
 // ok is false if the budget does not suffice.
 func (s *Solver) decide(list []Area, settled Number, turn game.Seat) (d decided, ok bool) {
@@ -191,11 +196,7 @@ func (s *Solver) decide(list []Area, settled Number, turn game.Seat) (d decided,
 	if winner, ok := sum.Winner(turn); ok {
 		return decided{winner: winner}, true
 	}
-	key := mix(uint64(settled)<<1, uint64(turn))
-	for i := range open {
-		key += open[i].hash()
-	}
-	key = mix(key, uint64(len(open)))
+	key := sumKey(open, settled, turn)
 	if s.sums == nil {
 		s.sums = make([]decided, cacheSize)
 	}
@@ -220,19 +221,12 @@ func (s *Solver) decide(list []Area, settled Number, turn game.Seat) (d decided,
 					return decided{}, false
 				}
 				after := s.geo.after(&open[i], turn, m)
-				winner, ok := others.Add(s.sumOf(&after)).Winner(turn.Other())
-				if search && !ok {
-					var d decided
-					if d, ok = s.decide(append(options, after.list[:after.n]...), settled, turn.Other()); !ok {
-						known = false
-						continue
-					}
-					winner = d.winner
-				}
+				winner, ok := s.winnerOf(others, options, settled, &after, turn.Other(), search)
 				if ok && winner == turn {
 					*entry = decided{key, turn, rules.NewMove(m.from, m.to, m.arrow)}
 					return *entry, true
 				}
+				known = known && (ok || !search)
 			}
 		}
 	}
@@ -249,4 +243,13 @@ func (s *Solver) decide(list []Area, settled Number, turn game.Seat) (d decided,
 	}
 	*entry = decided{key: key, winner: turn.Other()}
 	return *entry, true
+}
+
+// sumKey is the key of a sum in the table of sums, whatever the order of its areas.
+func sumKey(open []Area, settled Number, turn game.Seat) uint64 {
+	key := mix(uint64(settled)<<1, uint64(turn))
+	for i := range open {
+		key += open[i].hash()
+	}
+	return mix(key, uint64(len(open)))
 }
