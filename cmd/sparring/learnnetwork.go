@@ -29,7 +29,7 @@ func learnNetwork() *cobra.Command {
 		Use:   "network TREES...",
 		Short: "Fit the network that corrects Gomoku's evaluation to labelled trees",
 		Long: `Fit the network of look-ups that corrects Gomoku's evaluation to the files that
-"learn trees" made. It prints the mean squared error of winning probabilities after each
+"learn trees" made. It prints the mean squared error of winning chances after each
 pass, beside that of the evaluation without the network. The output is a network file
 that names its inputs; --check reproduces such a file and compares.
 

@@ -69,7 +69,7 @@ command generates the same file.`,
 	fl.StringArrayVar(&f.judges, "judge", []string{"self"}, "spec of a player that must consider each opening even, repeatable")
 	fl.IntVar(&f.count, "count", 100, "number of openings")
 	fl.IntVar(&f.plies, "plies", 0, "number of random moves; 0: the game's default")
-	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning probability from one half; 0: the game's default")
+	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning chance from one half; 0: the game's default")
 	fl.Uint64Var(&f.nodes, "nodes", judgeNodes, "nodes per judgement")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random moves")
 	outFlag(fl, &f.out, "", "output file (default: standard output)")

@@ -42,13 +42,13 @@ func judgeOpeningsCommand() *cobra.Command {
 		Short: "Ask engines how even openings are, and drop those that are not",
 		Long: `Ask engines for their evaluation of each opening of a file, in any form that
 openings convert reads, under each rule set of the file. An opening is even if the
-winning probability is within --bound of one half for every engine under every rule
+winning chance is within --bound of one half for every engine under every rule
 set. The table shows, for each opening, the evaluation of the side to move that is
 furthest from even, in the engine's own points; M7 is the end of the game in 7 plies.
 Several engines are asked in the order given, and the next one only if all before it
 consider the opening even; below the table stands how many each of them was asked
-about, how many it found even, and the mean distance of its winning probabilities from
-one half. Other protocols than UCI with UCI_ShowWDL have no winning probability: it is
+about, how many it found even, and the mean distance of its winning chances from
+one half. Other protocols than UCI with UCI_ShowWDL have no winning chance: it is
 computed from the points by the Elo formula, so that 100 points are 64 %.
 
 With --out, the even openings are written to a file at the end. With --json, the
@@ -63,7 +63,7 @@ the openings from standard input, and --out - writes them to standard output.`,
 	fl := c.Flags()
 	fl.StringArrayVar(&f.engines, "engine", nil, "spec of a player that must consider the openings even, repeatable (required)")
 	fl.DurationVar(&f.time, "time", time.Second, "time per evaluation")
-	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning probability from one half; 0: the game's default")
+	fl.Float64Var(&f.bound, "bound", 0, "largest deviation of the winning chance from one half; 0: the game's default")
 	fl.IntVar(&f.keep, "keep", 0, "number of even openings to find, then stop; 0: judge all")
 	fl.IntVar(&f.hash, "hash", 64, "hash table per engine, MiB")
 	fl.StringVar(&f.out, "out", "", "file for the even openings (default: none; -: standard output, without the table)")

@@ -70,7 +70,7 @@ on its number, the seed and the other flags.`,
 	fl.StringVar(&f.openings, "openings", "", "file of openings, whose moves begin the games in turn, or shipped (default: none)")
 	fl.IntVar(&f.Plies, "plies", 12, "plies with randomly chosen moves, after the opening")
 	fl.IntVar(&f.Lines, "lines", 4, "number of moves to choose from")
-	fl.Float64Var(&f.Spread, "spread", 0.02, "loss of winning probability at which a move is chosen 1/e as often as the best")
+	fl.Float64Var(&f.Spread, "spread", 0.02, "loss of winning chance at which a move is chosen 1/e as often as the best")
 	fl.Uint64Var(&f.Explore, "explore", 10, "multiple of the nodes in positions with a random choice")
 	return c
 }

@@ -51,7 +51,7 @@ const (
 	// square is one square of territory.
 	square = 100
 
-	// winScale is for a probability of winning of 1/(1+exp(-0.2*squares)), to
+	// winScale is for a winning chance of 1/(1+exp(-0.2*squares)), to
 	// which public 8x8 programs with the same evaluation terms were fitted.
 	winScale = 5 * square
 

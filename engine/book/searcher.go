@@ -37,7 +37,7 @@ type bookGame struct {
 }
 
 // Search implements [engine.Game]. A move from the book is the result at once: it
-// is chosen at random by the game's seed, its score is the winning probability,
+// is chosen at random by the game's seed, its score is the winning chance,
 // and there is no reply to ponder on, since the next move is likely to be in the
 // book as well. Searches that wait (pondering, analysis), for several lines, for a
 // mate or with NoBook do not use the book.

@@ -27,7 +27,7 @@ type SelfPlay struct {
 	// opening n, counted from 1, and after the last with the first again. Nil: with none.
 	Openings [][]string
 	// In the first Plies plies after the opening a move is chosen at random from the
-	// best Lines moves. One whose winning probability is lower by d than the best has
+	// best Lines moves. One whose winning chance is lower by d than the best has
 	// e^(-d/Spread) times its weight. These searches have Explore times the nodes
 	// and are done once for each position.
 	Plies   int
@@ -42,7 +42,7 @@ type SelfPlay struct {
 	known  map[uint64][]search.Info // the lines of opening positions, by key
 }
 
-// A game is adjudicated as won if the winning probability of one side was at least
+// A game is adjudicated as won if the winning chance of one side was at least
 // adjudicateChance for adjudicatePlies plies, and as drawn after maxPlies plies.
 const (
 	adjudicateChance = 0.985

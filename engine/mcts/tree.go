@@ -11,7 +11,7 @@ import (
 	"sparring/game"
 )
 
-// value is a probability of winning for the side to move, draws counted half, in
+// value is the winning chance of the side to move, draws counted half, in
 // units of 1/one. Integers make results the same on every machine.
 type value int32
 

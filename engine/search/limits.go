@@ -64,7 +64,7 @@ type Clock struct {
 type Progress struct {
 	Depth            int     // the iteration just finished
 	StableIterations int     // iterations in a row that chose this move
-	WinProbDrop      float64 // since the last iteration; negative if the probability of winning rose
+	WinProbDrop      float64 // since the last iteration; negative if the winning chance rose
 	Effort           float64 // share of the nodes below the best move
 }
 
@@ -74,9 +74,9 @@ type Info struct {
 	SelDepth int // deepest ply reached
 	Line     int // of an iteration, from 1; a later one may turn out better, as Lines considers
 	Score    Score
-	Bound    Bound // Exact, unless the score is outside the aspiration window
-	WinProb  float64
-	Nodes    uint64 // of all lines and threads
+	Bound    Bound   // Exact, unless the score is outside the aspiration window
+	WinProb  float64 // the winning chance of the side to move, draws counted half
+	Nodes    uint64  // of all lines and threads
 	Time     time.Duration
 	NPS      uint64
 	HashFull int         // thousandths
@@ -88,7 +88,7 @@ type Result struct {
 	Move     game.Move // NoMove if there is no legal move
 	Ponder   game.Move // the expected reply, NoMove if unknown
 	Score    Score     // for the side to move
-	WinProb  float64   // draws count half
+	WinProb  float64   // as in Info
 	Depth    int       // last finished iteration
 	SelDepth int
 	Nodes    uint64
@@ -124,7 +124,7 @@ const (
 	FromExternal = "external" // an engine that is not ours
 )
 
-// WinProb returns the probability of winning that a score stands for, draws counted
+// WinProb returns the winning chance that a score stands for, draws counted
 // half.
 func (p *Params) WinProb(s Score) float64 {
 	win, draw, _ := p.WDL(s)

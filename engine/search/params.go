@@ -23,7 +23,7 @@ type Params struct {
 	ContinuationIndex int
 
 	// WinScale is the score at which the side to move wins 73 % of games: the
-	// probability of winning is 1/(1+exp(-score/WinScale)).
+	// winning chance is 1/(1+exp(-score/WinScale)).
 	WinScale Score
 	// WDLModel also models draws; its zero value models none.
 	WDLModel WDLModel

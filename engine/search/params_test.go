@@ -51,7 +51,7 @@ func TestWinProb(t *testing.T) {
 				t.Errorf("%d: %g won and %g lost, for the opponent %g and %g", s, win, loss, theirs, ours)
 			}
 			if c := p.WinProb(s); c < last {
-				t.Errorf("score %d: win probability %g, less than for a lower score", s, c)
+				t.Errorf("score %d: winning chance %g, less than for a lower score", s, c)
 			} else {
 				last = c
 			}

@@ -6,7 +6,7 @@ import "sparring/game"
 type TableEntry struct {
 	Move    game.Move // NoMove where none is known
 	Score   Score
-	WinProb float64 // the probability of winning for Score
+	WinProb float64 // the winning chance for Score
 	Bound   Bound   // NoBound where no score is known
 	Depth   int
 }

@@ -220,7 +220,7 @@ func (n *net) view(c rules.Colour) *side { return &n.sides[int(c)%len(n.sides)] 
 func (n *net) layer(toMove rules.Colour, stage int) *layer { return &n.view(toMove).hidden[stage] }
 
 // learn moves the weights against the gradient of the squared error of a position that
-// was just evaluated: chance is its winning probability, off the error of that.
+// was just evaluated: chance is its winning chance, off the error of that.
 func (n *net) learn(v *pass, toMove rules.Colour, off, chance, rate float32) {
 	gradient := 2 * off * chance * (1 - chance)
 	var back [2][width]float32 // the gradient of the sums

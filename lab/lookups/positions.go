@@ -21,7 +21,7 @@ import (
 	"sparring/lab/tune"
 )
 
-// Scale is the score that wins 73 % of the games: errors are of winning probabilities.
+// Scale is the score that wins 73 % of the games: errors are of winning chances.
 const Scale = 313
 
 // MaxScore is what proven wins count.
@@ -51,13 +51,13 @@ type position struct {
 	size           uint8
 	toMove         rules.Colour
 	held           bool    // left out of the fit
-	linear, target float32 // the evaluation without a network, in Scale, and the winning probability
+	linear, target float32 // the evaluation without a network, in Scale, and the winning chance
 }
 
 // stone is a point and, in the lowest bit, the colour.
 type stone uint16
 
-// chance returns the winning probability that an evaluation in units of Scale stands
+// chance returns the winning chance that an evaluation in units of Scale stands
 // for.
 func chance(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
 
@@ -174,7 +174,7 @@ func (p *Positions) unpack(linear *gomoku.Linear, ruleSet string, l trees.Positi
 	return nil
 }
 
-// scoreChance returns the winning probability that the score of a search stands for.
+// scoreChance returns the winning chance that the score of a search stands for.
 func scoreChance(score float64) float32 {
 	return chance(float32(min(max(score, -MaxScore), MaxScore)) / Scale)
 }
@@ -276,7 +276,7 @@ func (p *Positions) linearLoss() Loss {
 	return l.mean()
 }
 
-// Loss is the mean squared error of winning probabilities.
+// Loss is the mean squared error of winning chances.
 type Loss struct {
 	Learnt float64 `json:"learnt"`
 	Held   float64 `json:"held"` // on the trees left out

@@ -101,7 +101,7 @@ func (t *Terms) explain(reason game.Reason, plies int) string {
 	return ""
 }
 
-// adjudicator tracks the players' winning probabilities.
+// adjudicator tracks the players' winning chances.
 type adjudicator struct {
 	terms           *Terms
 	lost, won, even [2]int // consecutive moves, by seat

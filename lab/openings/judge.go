@@ -14,13 +14,13 @@ import (
 
 // Evaluation is what an engine says of a position, for the side to move.
 type Evaluation struct {
-	Chance float64      `json:"chance"` // winning probability, draws counted half
+	Chance float64      `json:"chance"` // winning chance, draws counted half
 	Score  search.Score `json:"score"`  // in our engine's unit for the game
 	Depth  int          `json:"depth,omitempty"`
 	Nodes  uint64       `json:"nodes,omitempty"`
 }
 
-// Even reports whether the winning probability is within bound of one half.
+// Even reports whether the winning chance is within bound of one half.
 func (e Evaluation) Even(bound float64) bool { return math.Abs(e.Chance-0.5) <= bound }
 
 // ErrNoScore is returned by Evaluate if the engine moves without saying what it
@@ -54,7 +54,7 @@ type Panel struct {
 	Rules   []*game.Rules // every opening is judged under each
 	Engines []Engine      // asked in this order
 	Limits  search.Limits // of each evaluation
-	Bound   float64       // largest distance of a winning probability from one half
+	Bound   float64       // largest distance of a winning chance from one half
 	File    *VerdictFile  // keeps the verdicts; nil: none
 }
 

@@ -39,7 +39,7 @@ type ended struct {
 func (e ended) Stop()               {}
 func (e ended) Wait() search.Result { return e.result }
 
-// panelOf returns a panel of engines a, b, ... with these winning probabilities, and
+// panelOf returns a panel of engines a, b, ... with these winning chances, and
 // the counter of their searches.
 func panelOf(t *testing.T, ruleSets []string, chances ...float64) (*Panel, *int) {
 	t.Helper()

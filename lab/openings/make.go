@@ -14,7 +14,7 @@ import (
 	"sparring/game"
 )
 
-// Judge returns the winning probability of the side to move, draws counted half.
+// Judge returns the winning chance of the side to move, draws counted half.
 type Judge func(ctx context.Context, p game.Position) (chance float64, err error)
 
 // Searching returns a Judge that searches, by Evaluate.
@@ -46,7 +46,7 @@ type Maker struct {
 // Recipe says how openings are made.
 type Recipe struct {
 	Plies int     // random moves
-	Bound float64 // largest distance of a judge's winning probability from 0.5
+	Bound float64 // largest distance of a judge's winning chance from 0.5
 	Seed  uint64
 }
 

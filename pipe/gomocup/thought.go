@@ -15,7 +15,7 @@ type Thought struct {
 	// Mate reports that the game is decided: in Plies, and won if Won.
 	Mate, Won bool
 	Plies     int
-	Chance    *float64 // winning probability, draws counted half
+	Chance    *float64 // winning chance, draws counted half
 	Nodes     uint64
 }
 
