@@ -199,42 +199,12 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		MoveMS: f.move.Milliseconds(), Event: f.title, MarginMS: f.margin.Milliseconds(), PatienceMS: f.patience.Milliseconds(),
 		HashMB: f.hash, Threads: f.threads, MaxPlies: f.maxPlies, Over: f.over, Build: engine.Build(),
 	}
-	var err error
-	t.Players, err = f.players()
+	asked, err := f.readPlayers(&t)
 	errs = append(errs, err)
-	var labels []string
-	var wholeGames []string // players that cannot start from a position
-	var free []int          // players without a limit or a time of their own
-	var programs []program
-	if f.over == "" {
-		for i, text := range t.Players {
-			s, err := playerspec.Parse(text)
-			if err == nil {
-				err = s.Check(f.game)
-			}
-			if err == nil {
-				t.Players[i] = f.bounded(s, text)
-			}
-			errs = append(errs, err)
-			labels = append(labels, s.Name)
-			if err == nil && !limited(s) && !untimed(s) { // what is wrong is said once
-				free = append(free, i)
-			}
-			if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
-				wholeGames = append(wholeGames, text)
-			}
-			if err == nil && s.Outside != nil {
-				programs = append(programs, program{i, s})
-			}
-		}
-	}
-	if strings.Join(labels, "") != "" {
-		t.Labels = labels
-	}
 	t.Limits, err = limitsOf(t.Names(), f.clockOf)
 	check("clock-of", err)
-	free = slices.DeleteFunc(free, func(i int) bool { _, ok := t.Limits[i]; return ok })
-	t.Limit, err = f.limit(f.over == "" && len(free) == 0)
+	free := slices.ContainsFunc(asked.untimed, func(i int) bool { _, ok := t.Limits[i]; return !ok })
+	t.Limit, err = f.limit(f.over == "" && !free)
 	check("clock", err)
 	plan := &match.Plan{Games: f.games, Concurrency: f.concurrency}
 	if f.sprt != "" {
@@ -251,13 +221,13 @@ func (f *matchFlags) plan() (*match.Plan, error) {
 		check("draw", err)
 	}
 	rules, err := rulesOf(f.game, f.rules)
-	errs = append(errs, err, checkPrograms(&t, rules, programs))
+	errs = append(errs, err, checkPrograms(&t, rules, asked.programs))
 	if rules != nil {
 		t.Rules = rules.Name
 		plan.Openings, t.Openings, err = openingsFor(rules, f.openings, f.seed)
 		check("openings", err)
-		if err == nil && len(wholeGames) > 0 {
-			check("openings", fromTheStart(rules, plan.Openings, wholeGames))
+		if err == nil && len(asked.wholeGames) > 0 {
+			check("openings", fromTheStart(rules, plan.Openings, asked.wholeGames))
 		}
 	}
 	switch f.over {
@@ -299,6 +269,47 @@ func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
 		}
 		return s, err
 	}}
+}
+
+// needs is what players of this machine ask of a match.
+type needs struct {
+	untimed    []int     // players with neither a limit nor a time of their own
+	programs   []program // of players
+	wholeGames []string  // specs of players that cannot start from a position
+}
+
+// readPlayers sets the players of a match, and their labels.
+func (f *matchFlags) readPlayers(t *match.Terms) (n needs, err error) {
+	t.Players, err = f.players()
+	if f.over != "" { // names, and not specs
+		return n, err
+	}
+	errs := []error{err}
+	var labels []string
+	for i, text := range t.Players {
+		s, err := playerspec.Parse(text)
+		if err == nil {
+			err = s.Check(f.game)
+		}
+		if err == nil {
+			t.Players[i] = f.bounded(s, text)
+		}
+		errs = append(errs, err)
+		labels = append(labels, s.Name)
+		if err == nil && !limited(s) && !untimed(s) { // what is wrong is said once
+			n.untimed = append(n.untimed, i)
+		}
+		if o := s.Outside; o != nil && !o.Dialect.SetsUp() {
+			n.wholeGames = append(n.wholeGames, text)
+		}
+		if err == nil && s.Outside != nil {
+			n.programs = append(n.programs, program{i, s})
+		}
+	}
+	if strings.Join(labels, "") != "" {
+		t.Labels = labels
+	}
+	return n, errors.Join(errs...)
 }
 
 // players returns the specs of --a and --b, or of --engine.
