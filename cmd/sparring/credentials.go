@@ -186,15 +186,7 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 			if out != "" {
 				return credentials.WriteSecret(out, creds)
 			}
-			if file, ok := fileOf(c.OutOrStdout()); ok {
-				if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-					if err := file.Chmod(0o600); err != nil {
-						return fmt.Errorf("the file could be read by others, so nothing was written: %w", err)
-					}
-				}
-			}
-			_, err = c.OutOrStdout().Write(creds)
-			return err
+			return printSecret(c.OutOrStdout(), creds)
 		},
 	}
 	c.Flags().StringVar((*string)(&r.Role), "role", "", strings.Join(roles, ", ")+" (required)")
@@ -204,6 +196,19 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 	c.Flags().BoolVar(&r.Renew, "renew", false, "make further credentials for a user who has valid ones")
 	outFlag(c.Flags(), &out, "", "file to write, instead of standard output")
 	return c
+}
+
+// printSecret writes a secret. If out is a file, nobody else can read it from then on.
+func printSecret(out io.Writer, secret []byte) error {
+	if file, ok := fileOf(out); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			if err := file.Chmod(0o600); err != nil {
+				return fmt.Errorf("the file could be read by others, so nothing was written: %w", err)
+			}
+		}
+	}
+	_, err := out.Write(secret)
+	return err
 }
 
 // checkRenewed refuses a file that the credentials of a user would replace, unless it is
