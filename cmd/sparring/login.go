@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sparring/engine/atomicfile"
+	"sparring/protocol/embedded"
 )
 
 // login is how a player in another process reaches a server. Its file, which only the
@@ -45,4 +47,44 @@ func (l login) write(path string) (remove func(), err error) {
 		return nil, err
 	}
 	return func() { os.Remove(path) }, nil // a stale file does no harm
+}
+
+// writeLogins writes the files with which others join: "sparring ladder join" on this
+// machine, guests, and the teams. It returns the names of the latter two. Remove removes
+// the files for this machine.
+func (f *upFlags) writeLogins(srv *embedded.Server, page *gateway, guests bool) (guest string, teams []string, remove func(), err error) {
+	var written []func()
+	removeAll := func() {
+		for _, r := range written {
+			r()
+		}
+	}
+	defer func() {
+		if err != nil {
+			removeAll()
+		}
+	}()
+	if f.ladder {
+		e := endpoint{URL: srv.URL(), User: embedded.Owner, Password: srv.Password(embedded.Owner), Process: os.Getpid()}
+		if page != nil {
+			e.Page = page.url
+		}
+		r, err := writeEndpoint(f.data, e)
+		if err != nil {
+			return "", nil, nil, err
+		}
+		written = append(written, r)
+	}
+	if guests {
+		guest = filepath.Join(f.data, "guest.env")
+		r, err := login{srv.URL(), "guest", srv.Password("guest")}.write(guest)
+		if err != nil {
+			return "", nil, nil, dataError(f.data, "login of guest", err)
+		}
+		written = append(written, r)
+	}
+	if teams, err = f.inviteTeams(srv); err != nil {
+		return "", nil, nil, dataError(f.data, "logins of the teams", err)
+	}
+	return guest, teams, removeAll, nil
 }

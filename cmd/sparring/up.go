@@ -91,48 +91,9 @@ clocks unchanged.`,
 			if err := f.follow(c); err != nil {
 				return err
 			}
-			spec, err := clock.Parse(f.clock)
+			spec, err := f.validate(c)
 			if err != nil {
-				return usagef("--clock: %w", err)
-			}
-			if !spec.Traits().Limited {
-				return usagef("--clock: want a time limit, or a round would never end")
-			}
-			if err := spec.Check(); err != nil {
-				return usagef("--clock: %w", err)
-			}
-			if f.rounds < 0 {
-				return usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
-			}
-			if f.port < embedded.RandomPort || f.port > 65535 {
-				return usagef("--port %d: want -1 (any free port), 0 (no port) or up to 65535", f.port)
-			}
-			if err := checkAddress(f.http); err != nil {
-				return usagef("--http: %w", err)
-			}
-			for name, rules := range f.rules {
-				r, err := rulesOfLadder(name, rules)
-				if err != nil {
-					return usagef("--rules: %w", err)
-				}
-				f.rules[name] = r.Name
-			}
-			if err := pageFiles(f.files); err != nil {
-				return usagef("--files: %w", err)
-			}
-			if f.levels < 0 {
-				return usagef("--levels %d: want 0 (no levels) or more", f.levels)
-			}
-			if f.ladder && f.levels == 0 {
-				return usagef("--ladder: is a ladder of the levels; want --levels above 0")
-			}
-			if f.ladder && f.rounds > 0 {
-				return usagef("--ladder: pairs whoever is free; want no --rounds")
-			}
-			if len(f.teams) > 0 {
-				if err := f.checkTeams(c.Flags().Changed("port")); err != nil {
-					return usagef("--teams: %w", err)
-				}
+				return err
 			}
 			f.anyPort = !c.Flags().Changed("http")
 			return up(c.Context(), c.OutOrStdout(), f, spec)
@@ -152,6 +113,54 @@ clocks unchanged.`,
 	c.Flags().BoolVar(&f.ponder, "ponder", true, "bots think on their opponents' time")
 	withEnvHelp(c, &upSettings{})
 	return c
+}
+
+// validate checks the flags, writes rule sets in full, and returns the clock of the ladder.
+func (f *upFlags) validate(c *cobra.Command) (spec clock.Spec, err error) {
+	spec, err = clock.Parse(f.clock)
+	if err != nil {
+		return spec, usagef("--clock: %w", err)
+	}
+	if !spec.Traits().Limited {
+		return spec, usagef("--clock: want a time limit, or a round would never end")
+	}
+	if err := spec.Check(); err != nil {
+		return spec, usagef("--clock: %w", err)
+	}
+	if f.rounds < 0 {
+		return spec, usagef("--rounds %d: want 0 (for ever) or more", f.rounds)
+	}
+	if f.port < embedded.RandomPort || f.port > 65535 {
+		return spec, usagef("--port %d: want -1 (any free port), 0 (no port) or up to 65535", f.port)
+	}
+	if err := checkAddress(f.http); err != nil {
+		return spec, usagef("--http: %w", err)
+	}
+	for name, rules := range f.rules {
+		r, err := rulesOfLadder(name, rules)
+		if err != nil {
+			return spec, usagef("--rules: %w", err)
+		}
+		f.rules[name] = r.Name
+	}
+	if err := pageFiles(f.files); err != nil {
+		return spec, usagef("--files: %w", err)
+	}
+	if f.levels < 0 {
+		return spec, usagef("--levels %d: want 0 (no levels) or more", f.levels)
+	}
+	if f.ladder && f.levels == 0 {
+		return spec, usagef("--ladder: is a ladder of the levels; want --levels above 0")
+	}
+	if f.ladder && f.rounds > 0 {
+		return spec, usagef("--ladder: pairs whoever is free; want no --rounds")
+	}
+	if len(f.teams) > 0 {
+		if err := f.checkTeams(c.Flags().Changed("port")); err != nil {
+			return spec, usagef("--teams: %w", err)
+		}
+	}
+	return spec, nil
 }
 
 // rulesOfLadder returns the rule set of a game that --rules names for a ladder.
@@ -287,30 +296,11 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer end()
 
-	if f.ladder {
-		url := ""
-		if page != nil {
-			url = page.url
-		}
-		removeEndpoint, err := writeEndpoint(f.data, endpoint{URL: srv.URL(), User: embedded.Owner, Password: srv.Password(embedded.Owner), Page: url, Process: os.Getpid()})
-		if err != nil {
-			return err
-		}
-		defer removeEndpoint()
-	}
-	guest := ""
-	if guests {
-		guest = filepath.Join(f.data, "guest.env")
-		remove, err := login{srv.URL(), "guest", srv.Password("guest")}.write(guest)
-		if err != nil {
-			return dataError(f.data, "login of guest", err)
-		}
-		defer remove()
-	}
-	teams, err := f.inviteTeams(srv)
+	guest, teams, removeLogins, err := f.writeLogins(srv, page, guests)
 	if err != nil {
-		return dataError(f.data, "logins of the teams", err)
+		return err
 	}
+	defer removeLogins()
 	s.start(srv, f, page, health, file.name, guest, teams)
 	shown.show()
 	if f.team != nil {
