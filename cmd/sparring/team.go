@@ -208,16 +208,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	if err != nil {
 		return err
 	}
-	var last protocol.Standing
-	t.due = map[clock.Speed]int{}
-	for _, s := range all {
-		if s.Player != t.id {
-			continue
-		}
-		if t.due[s.Speed] = s.Games; s.Games > last.Games {
-			last, t.speed = s, s.Speed
-		}
-	}
+	last := t.standingBefore(all)
 	if err := t.meetOthers(ctx, cfg.Instance, log); err != nil {
 		return err
 	}
@@ -238,17 +229,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	defer obeySignals(t.interrupted, b, end, false, log)()
 	over := make(chan struct{})
 	var reporting sync.WaitGroup
-	reporting.Go(func() {
-		select {
-		case <-t.interrupted:
-			if t.hosting {
-				t.screen.say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
-			} else {
-				t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
-			}
-		case <-over:
-		}
-	})
+	reporting.Go(func() { t.sayInterrupted(over) })
 	var gone error
 	if !t.hosting {
 		reporting.Go(func() {
@@ -257,22 +238,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 			}
 		})
 	}
-	reporting.Go(func() {
-		for {
-			select {
-			case e := <-t.ended:
-				t.report(ctx, e)
-				continue
-			default:
-			}
-			select {
-			case e := <-t.ended:
-				t.report(ctx, e)
-			case <-over:
-				return
-			}
-		}
-	})
+	reporting.Go(func() { t.reportUntil(ctx, over) })
 	err = b.Run(life)
 	end()
 	close(over) // and not t.ended: a game that did not stop in time may end yet
@@ -286,6 +252,34 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	}
 	t.sumUp(ctx)
 	return err
+}
+
+// standingBefore returns the standing at the speed of most games so far, and notes how many
+// games the ratings have.
+func (t *team) standingBefore(all []protocol.Standing) (most protocol.Standing) {
+	t.due = map[clock.Speed]int{}
+	for _, s := range all {
+		if s.Player != t.id {
+			continue
+		}
+		if t.due[s.Speed] = s.Games; s.Games > most.Games {
+			most, t.speed = s, s.Speed
+		}
+	}
+	return most
+}
+
+// sayInterrupted answers Ctrl-C, until over is closed.
+func (t *team) sayInterrupted(over <-chan struct{}) {
+	select {
+	case <-t.interrupted:
+		if t.hosting {
+			t.screen.say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
+		} else {
+			t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+		}
+	case <-over:
+	}
 }
 
 // introduce says who plays where.
@@ -362,6 +356,24 @@ func scoreOf(e play.Event) int {
 		return drawn
 	}
 	return -1
+}
+
+// reportUntil reports the games that end, until over is closed and none is left.
+func (t *team) reportUntil(ctx context.Context, over <-chan struct{}) {
+	for {
+		select {
+		case e := <-t.ended:
+			t.report(ctx, e)
+			continue
+		default:
+		}
+		select {
+		case e := <-t.ended:
+			t.report(ctx, e)
+		case <-over:
+			return
+		}
+	}
 }
 
 // report says how a game ended, and what the rating is now.
