@@ -70,7 +70,7 @@ type Config struct {
 	Warn space.Limits
 }
 
-// Ladder settings.
+// Ladder is how players are paired and rated.
 type Ladder struct {
 	// On pairs the players who are present. Ratings are kept in any case.
 	On bool

@@ -3,7 +3,7 @@
 //	matchmaker  matchmaker.go, fillseats.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
 //	referee     referee.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go, hello.go, sameinstance.go, leave.go  answers hello, alive and leave, and knows which instances are present
-//	ladder      ladder.go, standings.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs who is free
+//	ladder      ladder.go, standings.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs whoever is free
 //	history     history.go  lists the finished games of each player
 //	gateway     gateway.go  what a gateway in the same process needs
 //	store       store.go, journal.go, leases.go, owners.go, record.go, retention.go, erase.go  everything that outlives the process

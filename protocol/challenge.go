@@ -84,7 +84,7 @@ type StandingsAnswer struct {
 // MaxStandings is how many players of a speed an answer has, besides the one who asks.
 const MaxStandings = 100
 
-// Standing is a player's rank in the ladder of a game and speed.
+// Standing is how a player stands in the ladder of a game and speed.
 type Standing struct {
 	Player  PlayerID    `json:"player"`
 	Display string      `json:"display,omitempty"`

@@ -87,8 +87,9 @@ type Hello struct {
 	// Host is the name of the machine. The platform tells it only to the player's own
 	// instances, see OtherInstance, and to nobody else.
 	Host string `json:"host,omitempty"`
-	// Secret is chosen by the instance and known only to it and the platform.
-	// The instance repeats it in its answers to offers, which nothing else
+	// Secret is chosen by the instance and known only to it and the platform. The
+	// instance repeats it in its heartbeats and when it leaves, which tells it from
+	// another process with its id, and in its answers to offers, which nothing else
 	// shows to be its own: no accept is believed without it.
 	Secret string `json:"secret,omitempty"`
 }
@@ -175,7 +176,7 @@ type HelloAnswer struct {
 	// this process of the platform knows, so that a client that has lost their ids can
 	// withdraw them.
 	Waiting []WaitingChallenge `json:"waiting,omitempty"`
-	// Others lists the player's other instances that are present, up to 8, those that
+	// Others lists the player's other instances that are present, up to [MaxOthers], those that
 	// this process of the platform has known longest first.
 	Others []OtherInstance `json:"others,omitempty"`
 }

@@ -7,12 +7,15 @@ import (
 	"strings"
 )
 
-// Ids that become part of a subject. Each has a type of its own, so that the
-// compiler keeps them apart. [CheckID] checks them.
+// Ids become part of subjects: 1 to 32 of a-z 0-9 _ -. Each kind has a type of its own, so
+// that the compiler keeps them apart. [CheckID] checks them.
 type (
-	PlayerID   string // an account of a bot or a person
-	GameID     string // one game, from challenge to record
-	InstanceID string // one process that acts for players
+	// PlayerID names a player: the account of a bot or a person.
+	PlayerID string
+	// GameID names a game, from the challenge to the record.
+	GameID string
+	// InstanceID names a process that acts for players.
+	InstanceID string
 )
 
 // Pool names a match queue: one or more ids joined by dots, such as

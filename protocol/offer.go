@@ -45,7 +45,7 @@ type Offer struct {
 	HoldMS int64 `json:"hold_ms"`
 }
 
-// OfferDecision is whether an instance takes the seat that it is offered.
+// OfferDecision says whether an instance takes the seat that it is offered.
 type OfferDecision string
 
 // The decisions about an offer.
@@ -82,7 +82,7 @@ func (r DeclineReason) Known() DeclineReason {
 	return ""
 }
 
-// OfferAnswer says whether the instance takes the seat.
+// OfferAnswer answers an offer. Player is the one who takes the seat.
 type OfferAnswer struct {
 	Header
 	Answer   OfferDecision `json:"answer"`
