@@ -21,15 +21,15 @@ const (
 )
 
 // Resign adjudicates a loss if for Moves consecutive moves the player's winning
-// probability was at most Chance and the opponent's at least 1-Chance.
-// Probabilities instead of scores make one rule suit every game.
+// chance was at most Chance and the opponent's at least 1-Chance.
+// Chances instead of scores make one rule suit every game.
 type Resign struct {
 	Chance float64 `json:"chance"`
 	Moves  int     `json:"moves"`
 }
 
 // Draw adjudicates a draw if from ply After on both players' winning
-// probabilities were within Within of one half for Moves consecutive moves.
+// chances were within Within of one half for Moves consecutive moves.
 type Draw struct {
 	Within float64 `json:"within"`
 	Moves  int     `json:"moves"`
