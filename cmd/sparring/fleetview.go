@@ -116,77 +116,131 @@ func (v fleetView) lines(before *fleetView) []string {
 			earlier[r.Instance] = r
 		}
 	}
-	perSecond := func(r protocol.Report, count func(protocol.Report) int64) string {
-		old, ok := earlier[r.Instance]
-		if span := r.ServerTime.Sub(old.ServerTime).Seconds(); ok && old.Started.Equal(r.Started) && old.Process == r.Process && span > 0 {
-			return fmt.Sprintf("%.1f", float64(count(r)-count(old))/span)
-		}
-		return "-"
-	}
-	var bots, arenas texttable.Table
-	var alarms, notes []string
-	bots.Add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
-	arenas.Add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
+	var t fleetText
+	t.bots.Add("BOT", "MODE", "GAMES", "LEVELS", "LOAD", "SEARCHES", "MOVES/S", "OVERHEAD ms", "TIME LOSSES", "SEATS LOST", "FAULTS", "PLAYERS", "UP", "HOST", "BUILD")
+	t.arenas.Add("ARENA", "MODE", "GAMES", "OF ALL", "MOVES/S", "ENDED", "SEAT CHANGES", "TAKEOVERS", "DROPPED", "UNKEPT", "FAULTS", "UP", "HOST", "BUILD")
 	for _, r := range v.Reports {
-		where := fmt.Sprintf("%s:%d", r.Host, r.PID)
+		t.addSpace(r)
 		up := shortTime(v.Time.Sub(r.Started))
-		for _, s := range r.Space {
-			if s.Low {
-				level := space.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond}
-				alarms = append(alarms, fmt.Sprintf("%s: SPACE RUNS OUT: %s", r.Instance, level))
-			}
+		if r.Bot != nil {
+			t.addBot(r, earlier[r.Instance], up)
 		}
-		if b := r.Bot; b != nil {
-			overhead := "-"
-			if b.Overhead.Moves > 0 {
-				overhead = fmt.Sprintf("%d/%d/%d", b.Overhead.P50MS, b.Overhead.P95MS, b.Overhead.P99MS)
-			}
-			bots.Add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
-				fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
-				perSecond(r, func(r protocol.Report) int64 { return r.Bot.Moves }), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, where, r.Build)
-			if r.Text != "" {
-				notes = append(notes, fmt.Sprintf("%s is %s: %s", r.Instance, r.Mode, r.Text))
-			}
-			if b.Offered != nil {
-				alarms = append(alarms, fmt.Sprintf("%s: searches start late (%d of %d so far): it offers %d of %d slots, and does not ponder", r.Instance, b.StartedLate, b.Started, *b.Offered, b.Slots))
-			}
-			if b.LastFault != "" {
-				notes = append(notes, fmt.Sprintf("%s, last fault: %s", r.Instance, b.LastFault))
-			}
-		}
-		if a := r.Arena; a != nil {
-			arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
-				a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, where, r.Build)
-			if a.Omitted > 0 {
-				notes = append(notes, fmt.Sprintf("%s knows %s", r.Instance, count(a.Omitted, "more instance", "more instances")))
-			}
+		if r.Arena != nil {
+			t.addArena(r, earlier[r.Instance], up)
 		}
 	}
-	for _, k := range v.Silent {
-		alarms = append(alarms, fmt.Sprintf("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats")))
-	}
-	for _, s := range v.SilentArenas {
-		alarms = append(alarms, fmt.Sprintf("arena %s DOES NOT ANSWER: last heard %s ago", s.Instance, ago(s.HeardMS)))
-	}
-	for i, k := range v.Others {
-		if i == maxOthers {
-			notes = append(notes, fmt.Sprintf("and %s like it", count(len(v.Others)-i, "instance", "instances")))
-			break
-		}
-		notes = append(notes, fmt.Sprintf("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build")))
-	}
+	t.addSilent(v)
+	t.addOthers(v.Others)
 	var text strings.Builder
-	for _, t := range []texttable.Table{bots, arenas} {
+	for _, t := range []texttable.Table{t.bots, t.arenas} {
 		if len(t) > 1 {
 			t.Write(&text) // a Builder returns no error
 			text.WriteString("\n")
 		}
 	}
-	lines := append(alarms, strings.Split(strings.TrimRight(text.String(), "\n"), "\n")...)
-	if len(arenas) == 1 {
-		notes = append(notes, "no arena answers: processes that hang are not known")
+	lines := append(t.alarms, strings.Split(strings.TrimRight(text.String(), "\n"), "\n")...)
+	if len(t.arenas) == 1 {
+		t.notes = append(t.notes, "no arena answers: processes that hang are not known")
 	}
-	return append(lines, notes...)
+	return append(lines, t.notes...)
+}
+
+// fleetText is the text of a view: alarms, tables, notes.
+type fleetText struct {
+	bots, arenas  texttable.Table
+	alarms, notes []string
+}
+
+func (t *fleetText) alarm(format string, args ...any) {
+	t.alarms = append(t.alarms, fmt.Sprintf(format, args...))
+}
+
+func (t *fleetText) note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// addSpace warns of what will soon be full.
+func (t *fleetText) addSpace(r protocol.Report) {
+	for _, s := range r.Space {
+		if s.Low {
+			t.alarm("%s: SPACE RUNS OUT: %s", r.Instance, space.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond})
+		}
+	}
+}
+
+// addBot adds a bot process, with an earlier report of the same instance, if there is one.
+func (t *fleetText) addBot(r, earlier protocol.Report, up string) {
+	b := r.Bot
+	overhead := "-"
+	if b.Overhead.Moves > 0 {
+		overhead = fmt.Sprintf("%d/%d/%d", b.Overhead.P50MS, b.Overhead.P95MS, b.Overhead.P99MS)
+	}
+	t.bots.Add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
+		fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
+		movesPerSecond(r, earlier), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, hostOf(r), r.Build)
+	if r.Text != "" {
+		t.note("%s is %s: %s", r.Instance, r.Mode, r.Text)
+	}
+	if b.Offered != nil {
+		t.alarm("%s: searches start late (%d of %d so far): it offers %d of %d slots, and does not ponder", r.Instance, b.StartedLate, b.Started, *b.Offered, b.Slots)
+	}
+	if b.LastFault != "" {
+		t.note("%s, last fault: %s", r.Instance, b.LastFault)
+	}
+}
+
+// addArena is addBot for an arena.
+func (t *fleetText) addArena(r, earlier protocol.Report, up string) {
+	a := r.Arena
+	t.arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, movesPerSecond(r, earlier), a.Ended,
+		a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, hostOf(r), r.Build)
+	if a.Omitted > 0 {
+		t.note("%s knows %s", r.Instance, count(a.Omitted, "more instance", "more instances"))
+	}
+}
+
+// addSilent warns of the processes that do not answer.
+func (t *fleetText) addSilent(v fleetView) {
+	for _, k := range v.Silent {
+		t.alarm("%s DOES NOT ANSWER: %s, last heard %s ago, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"))
+	}
+	for _, s := range v.SilentArenas {
+		t.alarm("arena %s DOES NOT ANSWER: last heard %s ago", s.Instance, ago(s.HeardMS))
+	}
+}
+
+// addOthers notes the instances that are not of the fleet.
+func (t *fleetText) addOthers(others []protocol.KnownInstance) {
+	for i, k := range others {
+		if i == maxOthers {
+			t.note("and %s like it", count(len(others)-i, "instance", "instances"))
+			break
+		}
+		t.note("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build"))
+	}
+}
+
+// hostOf says where a process runs.
+func hostOf(r protocol.Report) string { return fmt.Sprintf("%s:%d", r.Host, r.PID) }
+
+// movesPerSecond returns the moves a second since an earlier report; "-" if that is of
+// another process, or there is none.
+func movesPerSecond(r, earlier protocol.Report) string {
+	span := r.ServerTime.Sub(earlier.ServerTime).Seconds()
+	if !earlier.Started.Equal(r.Started) || earlier.Process != r.Process || span <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(movesPlayed(r)-movesPlayed(earlier))/span)
+}
+
+func movesPlayed(r protocol.Report) int64 {
+	switch {
+	case r.Bot != nil:
+		return r.Bot.Moves
+	case r.Arena != nil:
+		return r.Arena.Moves
+	}
+	return 0
 }
 
 // maxOthers is how many instances are listed that are not of the fleet.
