@@ -47,6 +47,12 @@ addEventListener("popstate", (e) => {
 	if (!leaving) for (const go of arrived.splice(0)) go();
 });
 
+if (history.state?.top) { // the page of a list, which is loaded again when somebody comes back from a game
+	history.scrollRestoration = "manual"; // the browser would go to where the game was scrolled
+	scrollTo(0, history.state.top);
+	history.replaceState(null, "");
+	addEventListener("load", () => setTimeout(() => (history.scrollRestoration = "auto")));
+}
 level(); // what lay over the screen when the page was loaded again is not there any more
 
 /** stay changes the address of what is shown; the last of many changes comes a little later. @param {string} path */
@@ -67,6 +73,7 @@ export function stay(path) {
 export function enter(path, replace) {
 	clearTimeout(later);
 	shown = path;
+	if (!replace) history.replaceState({ ...history.state, top: scrollY }, "");
 	history[replace ? "replaceState" : "pushState"](null, "", path);
 }
 

@@ -119,6 +119,7 @@ class Game {
 		if (answer.code === "unavailable" || answer.code === "rate-limited") setTimeout(() => this.#closed || this.#follow(), reopen);
 		if (this.state || this.#closed) return;
 		if (answer.code === "accepted" || answer.code === "duplicate") this.#waits(this.t("game.waiting"), !!this.page.me?.player);
+		else if (answer.code === "no-game" && !performance.getEntriesByType("navigation")[0].name.includes(this.id)) location.reload(); // of an old game there may be a record, which the server shows
 		else this.#gone(refusal(answer));
 	}
 

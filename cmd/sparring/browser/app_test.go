@@ -187,7 +187,7 @@ func largeText(t *testing.T, p *person, size int64) {
 	p.open("/")
 	p.see(`.aside a[href^="/player/"]`)
 	own := eval[string](p.tab, `document.querySelector('.aside a[href^="/player/"]').pathname`)
-	p.lists(own, "")
+	p.lists(own, "/game/")
 	p.open(own)
 	look("player")
 }

@@ -200,12 +200,13 @@ func TestTimeLeftOfGames(t *testing.T) {
 	}
 }
 
-// lists waits until the page of a player has a finished game, which comes there a moment after
-// its end.
-func (p *tab) lists(page, id string) {
+// lists waits until the page of a player leads to an address, as to that of a finished game,
+// which comes there a moment after its end.
+func (p *tab) lists(page, address string) {
 	p.t.Helper()
 	poll(p, `fetch(`+quote(page)+`).then(a => a.text()).then(text => window.listed = text), window.listed ?? ""`, func(text string) bool {
-		return strings.Contains(text, `<div class="grow"><a href="/game/`+id)
+		_, finished, _ := strings.Cut(text, `<ul class="lines finished">`)
+		return strings.Contains(finished, address)
 	})
 }
 
@@ -238,7 +239,7 @@ func TestPlayer(t *testing.T) {
 	p.enter()
 	p.await(`location.pathname.startsWith("/player/human-") && document.querySelector("h1 .tag")`)
 	game := `.finished a[href="/game/` + id + `"]`
-	p.lists(p.path(), id)
+	p.lists(p.path(), "/game/"+id)
 	p.open(p.path())
 	p.see(game)
 	if text := eval[string](p.tab, wide); text != "" {
@@ -253,4 +254,46 @@ func TestPlayer(t *testing.T) {
 	p.tap(game)
 	p.await(`location.pathname === "/game/` + id + `"`)
 	p.see(`.board [data-point="h8"]`)
+}
+
+// TestOldGameFromList: somebody who has many games finds an old one, of which only the record is
+// left, far down in the own list, and Back leads to that place of the list again.
+func TestOldGameFromList(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("gomoku")
+	id, old := string(p.shown()), "old"+protocol.NewID()[:6]
+	p.move("h8")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	p.see(`.seat.bottom a[href^="/player/"]`)
+	own := eval[string](p.tab, `document.querySelector(".seat.bottom a").pathname`)
+	for n := range 21 {
+		w.copyRecord(t, id, fmt.Sprintf("%s%02d", old, n))
+	}
+	const next = `main > .row a.button`
+	p.lists(own, `?from=21`)
+	p.open(own)
+	p.connected()
+	p.tap(next)
+	p.await(`location.search === "?from=21"`)
+	p.connected()
+	p.tap(next)
+	p.await(`location.search === "?from=1"`)
+	p.connected()
+	last := eval[string](p.tab, `[...document.querySelectorAll('.finished a[href^="/game/old"]')].at(-1).pathname`)
+	p.tapUntil(`.finished a[href="`+last+`"]`, `document.querySelector("article.read .steps .num")?.textContent === "2 / 2"`)
+	if path := p.path(); path != last {
+		t.Errorf("at %s, not at %s", path, last)
+	}
+	eval[any](p.tab, `void setTimeout(() => history.back())`)
+	p.await(`location.search === "?from=1" && scrollY > 1000`)
+	p.connected()
+
+	p.tap(`.finished a[href="/game/` + id + `"]`) // which the page can show itself
+	p.await(inGame)
+	eval[any](p.tab, `void setTimeout(() => history.back())`)
+	p.await(`location.search === "?from=1" && document.querySelector(".finished")`)
 }
