@@ -11,7 +11,6 @@ import { Graph, mistake } from "./graph.js";
 import { refusal } from "./hint.js";
 import { number, spell } from "./i18n.js";
 import { load } from "./late.js";
-import { Positions } from "./positions.js";
 import { notation, onchange, settings, written } from "./settings.js";
 
 /** @typedef {import("./types.js").State} State */
@@ -19,7 +18,7 @@ import { notation, onchange, settings, written } from "./settings.js";
 /** @typedef {import("./types.js").Seat} Seat */
 /** @typedef {import("./graph.js").Reviewed} Reviewed */
 /** @typedef {{t: "review", game: string, done: number, total: number, plies: (Reviewed|null)[], code?: string}} ReviewMessage */
-/** @typedef {{id: string, state: State|null, review?: any}} GameScreen */
+/** @typedef {{id: string, state: State|null, positions?: import("./positions.js").Positions, review?: any}} GameScreen */
 
 /** Signs of the classes, as in commented games. */
 export const signs = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -68,12 +67,14 @@ class Review {
 		this.state = game.state;
 		this.moves = this.state.moves;
 		this.names = written(this.state.view).map((/** @type {string} */ m) => spell(m, t));
-		this.positions = new Positions(this.state.terms);
+		/** @type {import("./positions.js").Positions} */
+		this.positions = game.positions; // which has those of the game, without a connection too
 		this.side = t(`side.${this.state.view.sides[0]}`);
 		this.#ply = this.moves.length;
 		const step = (/** @type {number} */ n) => () => this.#step(n);
 		const button = (/** @type {string} */ act, /** @type {string} */ label, /** @type {any} */ content, /** @type {() => void} */ onclick) =>
-			h("button.plain", { type: "button", "aria-label": label, title: label, data: { act }, onclick }, content);
+			h("button.plain", { type: "button", title: label, data: { act }, onclick }, content);
+		const sign = (/** @type {string} */ text) => h("span", { "aria-hidden": "true" }, text);
 		this.heading = h("h1", { tabindex: -1 }, t("review.title"));
 		this.progress = h("progress", { max: 1, value: 0, "aria-label": t("review.progress_label") });
 		this.status = h("span.small.muted", { data: { progress: "" } }); // counts: what comes of the review is spoken
@@ -81,8 +82,8 @@ class Review {
 		this.graph = new Graph({ label: t("review.graph", { side: this.side }), go: (ply) => this.#to(ply), describe: (ply) => this.#describe(ply) });
 		this.verdict = h("div.verdict", { data: { verdict: "" } });
 		this.nav = h("div.row.steps", { role: "group", "aria-label": t("review.steps") },
-			button("earlier-mistake", t("review.earlier_mistake"), "‹?", () => this.#toMistake(-1)), button("back", t("game.earlier"), icon("back"), step(-1)),
-			button("forward", t("game.later"), icon("forward"), step(1)), button("later-mistake", t("review.later_mistake"), "?›", () => this.#toMistake(1)));
+			button("earlier-mistake", t("review.earlier_mistake"), sign("‹?"), () => this.#toMistake(-1)), button("back", t("game.earlier"), icon("back"), step(-1)),
+			button("forward", t("game.later"), icon("forward"), step(1)), button("later-mistake", t("review.later_mistake"), sign("?›"), () => this.#toMistake(1)));
 		this.acts = h("div.row.acts");
 		this.list = h("ol.mistakes", { "aria-label": t("review.mistakes") });
 		this.summary = h("p.small.muted");
@@ -224,7 +225,7 @@ class Review {
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
 		if (box?.height) this.element.style.setProperty("--aspect", String(box.width / box.height));
 		this.#draw();
-		if (spoken) say(this.verdict.textContent ?? "");
+		if (spoken) say(l ? this.verdict.textContent ?? "" : this.#describe(this.#ply));
 	}
 
 	/** #draw draws everything beside the position. */

@@ -3,6 +3,8 @@ package browser
 import (
 	"strings"
 	"testing"
+
+	cdpnetwork "github.com/chromedp/cdproto/network"
 )
 
 // holding lets a test keep back what the page asks about positions, as a slow connection
@@ -56,6 +58,7 @@ func TestReviewGoneOn(t *testing.T) {
 	// A better line whose moves are still being written.
 	ann.tap(`.mistakes [data-ply="1"]`)
 	ann.see(act("line"))
+	ann.await(`said.some(text => /^1\. .*% · \w+: costs/.test(text))`) // and not the signs that stand there
 	eval[any](ann, `void (held = [])`)
 	ann.tap(act("line"))
 	ann.await(`held.length > 0`)
@@ -190,4 +193,24 @@ func TestBackOnPhone(t *testing.T) {
 	p.await(`above() === 1`)
 	eval[any](p.tab, `history.back()`)
 	p.await(`!document.querySelector(".review") && above() === 0`)
+}
+
+// TestReviewWithoutConnection: a review that is opened while no position can be asked for shows
+// those that the page has had in the game.
+func TestReviewWithoutConnection(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "player", phone, w.at)
+	p.begin("gomoku")
+	p.move("h8")
+	p.see(mayMove)
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
+	call(p.tab, block, blocked{[]string{"*/api/position"}})
+	p.tap(act("review"))
+	const stones = `document.querySelectorAll(".review .piece").length`
+	p.await(stones + ` === 2`)
+	p.tap(`.review ` + act("back"))
+	p.await(stones + ` === 1`)
 }
