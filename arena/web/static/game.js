@@ -173,9 +173,10 @@ class Game {
 		if (!this.board) this.#build();
 		this.positions?.know(s.moves, s.view);
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
+		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]'); // what is said in a dialog goes with it
+		if (old) this.#announce(old, s); // before what the move asks for
 		this.#draw(old);
-		if (old) this.#announce(old, s);
-		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]');
+		if (!old) say(`${this.title?.textContent}. ${this.line?.textContent}`);
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 

@@ -2,7 +2,7 @@
 // The page: its connection, its addresses, and what stands in its head.
 
 import { clear, enter, stay } from "./back.js";
-import { fill, freshly, h, icon, say } from "./dom.js";
+import { fill, freshly, h, icon, live, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load as dictionaries, preferred, t, use } from "./i18n.js";
 import { Missing, ahead, expire, incomplete, load } from "./late.js";
@@ -132,6 +132,7 @@ async function turnTo(path, arrive) {
 	screen = null;
 	for (const key of ["game", "turn", "result", "screen"]) delete root.dataset[key];
 	main.className = "";
+	document.title = t("page.name");
 	scrollTo(0, 0);
 	for (const a of document.querySelectorAll(".site nav a")) {
 		if (a.getAttribute("href") === address) a.setAttribute("aria-current", "page");
@@ -245,8 +246,8 @@ function head() {
 	fill(
 		tools,
 		h("span.connection", null, t("page.lost")),
-		name && h("button.plain", { type: "button", "data-act": "account", "aria-label": t("page.account", { name }), title: name, onclick: () => load("account").then((m) => m.open(page)) }, icon("person")),
-		h("button.plain.square", { type: "button", "data-act": "settings", "aria-label": t("settings.title"), title: t("settings.title"), onclick: () => load("preferences").then((m) => m.open(t)) }, icon("settings")),
+		name && h("button.plain", { type: "button", "data-act": "account", title: t("page.account", { name }), onclick: () => load("account").then((m) => m.open(page)) }, icon("person")),
+		h("button.plain.square", { type: "button", "data-act": "settings", title: t("settings.title"), onclick: () => load("preferences").then((m) => m.open(t)) }, icon("settings")),
 	);
 }
 
@@ -311,6 +312,7 @@ function choose() {
 async function boot() {
 	choose();
 	apply();
+	live(document.body);
 	root.dataset.state = "connecting";
 	socket.on("status", (state) => (root.dataset.state = state));
 	socket.on("crowded", () => note(t("page.too_many_tabs")));

@@ -48,7 +48,7 @@ export function chooser(t, choose) {
 				h("b", null, many ? n ?? label : label), !many && h("small", null, openingText(t, stage, `.${what}`, n)));
 		}));
 		freshly(element);
-		say(`${title.textContent}. ${follows.textContent}`);
+		say(follows.textContent ?? ""); // the focus says the title
 		title.focus({ preventScroll: true });
 	}
 

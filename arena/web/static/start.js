@@ -54,7 +54,6 @@ class Start {
 		this.root = root;
 		this.page = page;
 		const t = page.t;
-		document.title = t("page.name");
 		document.documentElement.dataset.screen = "start";
 		root.className = "start";
 		this.news = h("div", { hidden: true });
