@@ -129,7 +129,7 @@ export function open(root, page, token) {
 			await page.session();
 			const joined = await socket.send({ t: "join", token });
 			if (closed) return;
-			if (joined.game) return page.go(`/game/${joined.game}`, true);
+			if (joined.game) return await page.go(`/game/${joined.game}`, true); // which may be slow to load
 			put(state, refusal(joined));
 			if (joined.reason === "absent") later = setTimeout(() => button.click(), 5000); // until who invites is back
 		} finally {

@@ -30,7 +30,7 @@ export async function nextRated(page, terms) {
  */
 export function follow(page, state, suggest) {
 	const { socket, t } = page;
-	let ended = false;
+	let ended = false, asking = false;
 	const off = socket.on("lobby", (/** @type {import("./types.js").Lobby} */ lobby) => {
 		const s = state(), opponents = lobby.opponents ?? [];
 		learn(opponents);
@@ -40,11 +40,13 @@ export function follow(page, state, suggest) {
 			const game = /** @type {import("./terms.js").GameName} */ (s.terms.game), c = { ...choice(game), level };
 			const terms = { ...termsOf(game, c), ...s.terms }, opponent = pick(opponents, terms, level);
 			if (!opponent) return note(t("start.none"));
+			if (asking) return; // tapped again, while the answer or the next game is slow to come
+			asking = true;
 			remember(game, c);
 			const answer = await socket.send({ t: "play", terms, opponent: opponent.player });
-			if (answer.game) {
-				if (!ended) page.go(`/game/${answer.game}`); // else the news of the page tell of it
-			} else note(refusal(answer));
+			if (!answer.game) note(refusal(answer));
+			else if (!ended) await page.go(`/game/${answer.game}`); // else the news of the page tell of it
+			asking = false;
 		});
 	});
 	void socket.follow("lobby", { t: "lobby", on: true });

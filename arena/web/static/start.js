@@ -349,21 +349,24 @@ class Start {
 			me && h("p", null, h("a", { href: `/player/${me}` }, t("player.yours"))));
 	}
 
-	/** #ask sends a request of the setup as this visitor, and says why it was refused. @param {import("./types.js").Request} request */
-	async #ask(request) {
+	/**
+	 * #ask sends a request of the setup as this visitor, and says why it was refused. A screen that
+	 * follows may be slow to load: until then nothing else can be asked for.
+	 * @param {import("./types.js").Request} request @param {(answer: import("./types.js").Answer) => any} then
+	 */
+	async #ask(request, then) {
 		this.#starting = true;
 		this.#draw();
 		try {
 			await this.page.session();
-			if (this.#closed) return null;
+			if (this.#closed) return;
 			const answer = await this.page.socket.send(request);
-			if (answer.code === "accepted" || answer.code === "duplicate") return answer;
-			note(refusal(answer));
+			if (answer.code === "accepted" || answer.code === "duplicate") await then(answer);
+			else note(refusal(answer));
 		} finally {
 			this.#starting = false;
 			this.#draw();
 		}
-		return null;
 	}
 
 	async #play() {
@@ -372,16 +375,14 @@ class Start {
 		const bot = pick(this.#lobby?.opponents ?? [], terms, c.level);
 		if (!bot || this.#starting) return;
 		remember(this.#game, c);
-		const answer = await this.#ask({ t: "play", terms, opponent: bot.player, ...(c.seat && { seat: c.seat }) });
-		if (answer?.game && !this.#closed) this.page.go(`/game/${answer.game}`); // else the news of the page tell of it
+		await this.#ask({ t: "play", terms, opponent: bot.player, ...(c.seat && { seat: c.seat }) },
+			({ game }) => game && !this.#closed && this.page.go(`/game/${game}`)); // else the news of the page tell of it
 	}
 
 	async #invite() {
 		const c = this.#choice, terms = termsOf(this.#game, c);
 		remember(this.#game, c);
-		const answer = await this.#ask({ t: "invite", terms, ...(c.seat && { seat: c.seat }) });
-		if (!answer?.token) return;
-		if (this.#closed) note(this.page.t("invite.made"));
-		else this.page.go(`/invite/${answer.token}`);
+		await this.#ask({ t: "invite", terms, ...(c.seat && { seat: c.seat }) },
+			({ token }) => token && (this.#closed ? note(this.page.t("invite.made")) : this.page.go(`/invite/${token}`)));
 	}
 }

@@ -102,7 +102,7 @@
  * @typedef {object} Page
  * @property {import("./socket.js").Socket} socket
  * @property {Translate} t
- * @property {(path: string, replace?: boolean) => void} go follows a link inside the page
+ * @property {(path: string, replace?: boolean) => Promise<void>} go follows a link inside the page
  * @property {Welcome|null} me
  * @property {Seeking} [seeking] what the person waits for on the ladder, as the gateway said last
  * @property {boolean} idle nobody plays on this page

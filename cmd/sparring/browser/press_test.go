@@ -147,6 +147,52 @@ func TestNextLevel(t *testing.T) {
 	if !eval[bool](p.tab, `fresh`) {
 		t.Error("a new button takes a tap that was meant for another one")
 	}
-	p.tapUntil(act("next-level"), inGame+` && location.pathname !== `+quote(lost))
+	eval[any](p.tab, counting)
+	eval[any](p.tab, `[1, 2].forEach(() => document.querySelector('[data-act="next-level"]').click())`)
+	p.await(inGame + ` && location.pathname !== ` + quote(lost))
+	if got := eval[int](p.tab, `asked.size`); got != 1 {
+		t.Errorf("two taps ask for %d games", got)
+	}
 	p.await(`document.querySelector('.seat.top .name').textContent.startsWith("Level 2")`)
+}
+
+// counting lets a test count in asked what a page asks for that begins a game; what is sent
+// again on another socket has the same id.
+const counting = `{
+	const { send } = WebSocket.prototype;
+	window.asked = new Set();
+	WebSocket.prototype.send = function (text) {
+		const m = JSON.parse(text);
+		if (["play", "invite", "join"].includes(m.t)) asked.add(m.id);
+		send.call(this, text);
+	};
+}`
+
+// TestTappedAgain: while a game or a link that was asked for is slow to come to the screen, the
+// button that asks for it can't be tapped again.
+func TestTappedAgain(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p, friend := newPerson(t, "host", phone, w.at), newPerson(t, "friend", phone, w.at)
+	for _, p := range []*person{p, friend} {
+		p.before(counting)
+		p.before(`new MutationObserver(() => {
+			const b = document.querySelector('[data-act="play"], [data-act="join"]');
+			if (asked.size && b && !b.disabled) b.click();
+		}).observe(document, { subtree: true, childList: true, attributes: true, characterData: true })`)
+	}
+	p.setUp(setup{game: "gomoku"})
+	p.tap(act("play"))
+	p.shown()
+	p.setUp(setup{game: "gomoku"})
+	p.tap(act("invite"))
+	p.see(`input[data-link]`)
+	friend.open(p.link())
+	friend.tap(act("join"))
+	friend.shown()
+	for _, p := range []*person{p, friend} {
+		if got := eval[int](p.tab, `asked.size`); got != 1 {
+			t.Errorf("the %s asks %d times", p.name, got)
+		}
+	}
 }
