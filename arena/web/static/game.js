@@ -43,6 +43,8 @@ class Game {
 	board = null;
 	/** @type {{move: string, ply: number}|null} a move that was sent */
 	#pending = null;
+	/** @type {Promise<void>|undefined} until that was answered */
+	#moving;
 	/** @type {number|null} the ply that is shown; null follows the game */
 	#at;
 	/** @type {View|null} the view of that ply */
@@ -450,7 +452,7 @@ class Game {
 			const yes = await ask(t(lost ? "game.warn_lose" : "game.warn_draw"), t(`ends.${end.reason}`), { yes: t("game.warn_play"), no: t("game.warn_other"), act: "ending", danger: lost });
 			if (!yes || this.state?.moves.length !== s.moves.length) return this.board?.pending(null);
 		}
-		await this.#move(move);
+		await (this.#moving = this.#move(move));
 	}
 
 	/** #move sends a move until it is taken, refused or out of date. @param {string} move */
@@ -496,10 +498,11 @@ class Game {
 
 	/** @param {import("./types.js").Request} request */
 	async #send(request) {
-		const s = /** @type {State} */ (this.state);
 		if (request.step) this.#withdrew = request.step === "decline" ? request.t : "";
 		if (this.page.socket.state === "lost") note(this.t("game.unsent_act"));
-		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length, ...request });
+		if (request.step === "offer") await this.#moving; // after an own move that is under way, it is about the position then
+		const s = /** @type {State} */ (this.state);
+		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length + (this.#pending ? 1 : 0), ...request });
 		if (!["accepted", "duplicate", "over"].includes(answer.code) && !this.#done(request, answer)) note(refusal(answer));
 		return answer;
 	}

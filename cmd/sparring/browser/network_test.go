@@ -655,3 +655,50 @@ func TestHandicapsNotListedNow(t *testing.T) {
 	p.tap(`[data-choose="xiangqi"]`)
 	p.await(`document.querySelectorAll('select[name="handicap"] option').length > 1`)
 }
+
+// TestOfferedAfterMove: somebody who asks to undo a move that is still under way undoes that
+// one, and who asks again meanwhile does nothing more.
+func TestOfferedAfterMove(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", phone, network.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	f.play(f.ann, "h8")
+	f.play(f.bob, "h9")
+	f.play(f.ann, "i8")
+	f.bob.see(mayMove)
+	f.bob.see(act("takeback"))
+	eval[any](f.bob, `{ const parse = JSON.parse; window.blind = true; JSON.parse = (text) => { const m = parse(text); return blind && m?.t === "state" ? {} : m; }; }`) // the answer comes before the state
+	network.up.stall(true)
+	f.bob.choose("i9")
+	f.bob.tap(act("takeback"))
+	network.up.stall(false)
+	f.ann.see(act("takeback-accept"))
+	eval[any](f.bob, `void (blind = false)`)
+	network.setCut(true)
+	f.bob.await(state + ` === "lost"`)
+	network.setCut(false)
+	f.bob.see(`.offered ` + act("takeback-decline"))
+	if notes := `noted(/position has changed/)`; eval[bool](f.bob, notes) {
+		t.Error("it was asked for the position before")
+	}
+	f.bob.tap(act("takeback"))
+	f.bob.settled()
+	if eval[bool](f.bob, `noted(/./)`) || !f.bob.sees(`.offered `+act("takeback-decline")) || !f.ann.sees(act("takeback-accept")) {
+		t.Error("asking again has changed something")
+	}
+	f.ann.tap(act("takeback-accept"))
+	for _, p := range []*tab{f.ann, f.bob} {
+		p.await(plies + ` === 3`)
+	}
+	f.play(f.bob, "j9")
+}
+
+// settled waits until the page has the answers to what it has asked for.
+func (p *tab) settled() {
+	p.t.Helper()
+	p.set(`input[name="chat"]`, "settled")
+	eval[any](p, `void document.querySelector('[data-act="chat"]').click()`)
+	p.await(`[...document.querySelectorAll(".chat li")].some(e => e.textContent.endsWith("settled"))`)
+}
