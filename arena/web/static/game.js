@@ -83,7 +83,10 @@ class Game {
 		const on = (/** @type {string} */ kind, /** @type {(m: any) => void} */ f) => this.#ends.push(page.socket.on(kind, f));
 		on("state", (s) => s.game === id && this.#receive(s));
 		on("notice", (n) => n.game === id && this.#notice(n));
-		on("status", () => this.#draw());
+		on("status", (state) => {
+			this.#draw();
+			if (state === "connected") page.later(() => this.board && this.#expectSheet()); // if it could not be loaded before
+		});
 		this.#ends.push(onchange(() => this.#liked()));
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		document.addEventListener("keydown", key);

@@ -70,7 +70,7 @@ func TestOfflineInMidMove(t *testing.T) {
 	network := newWire(t, w.at)
 	p := newPerson(t, "traveller", phone, network.at)
 	id := p.play(setup{game: "xiangqi", seat: "first"})
-	p.await(`document.querySelector("[data-moves]")`) // the list comes later, and without a network not before it is asked for
+	p.await(`document.querySelector("[data-moves]")`) // the list comes later, and without a network not before the next connection
 
 	p.offline(true)
 	network.setCut(true)
@@ -701,4 +701,25 @@ func (p *tab) settled() {
 	p.set(`input[name="chat"]`, "settled")
 	eval[any](p, `void document.querySelector('[data-act="chat"]').click()`)
 	p.await(`[...document.querySelectorAll(".chat li")].some(e => e.textContent.endsWith("settled"))`)
+}
+
+// TestListComesLater: the list of moves, which a phone could not load with the game, comes with
+// the next connection, and nobody has to ask for it.
+func TestListComesLater(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "commuter", phone, network.at)
+	id := p.play(setup{game: "gomoku", seat: "first"})
+	p.before(`{ const { warn } = console; window.failed = ""; console.warn = (...all) => { failed += all.join(); warn(...all); }; }`)
+	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
+	call(p.tab, block, blocked{[]string{"*/moves.js*"}})
+	p.open("/game/" + string(id))
+	p.see(mayMove)
+	p.await(`failed.includes("moves.js")`)
+	network.setCut(true)
+	p.await(state + ` === "lost"`)
+	call(p.tab, block, blocked{[]string{}})
+	network.setCut(false)
+	p.await(`document.querySelector("[data-moves]")`)
 }
