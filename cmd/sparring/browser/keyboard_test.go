@@ -304,3 +304,31 @@ func TestHighContrast(t *testing.T) {
 	differ(`[data-clock="first"]`, `[data-clock="second"]`)
 	differ(`[data-ply="2"]`, `[data-ply="1"]`)
 }
+
+// TestWithdrawByKeyboard: who withdraws one of two open invitations by keyboard withdraws that
+// one, however often the key is pressed, and Tab goes on from there.
+func TestWithdrawByKeyboard(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "host", desktop, w.at)
+	for range 2 {
+		p.setUp(setup{game: "gomoku"})
+		p.tapUntil(act("invite"), visible(`input[data-link]`))
+	}
+	p.open("/")
+	const waiting = `document.querySelectorAll("[data-waiting]")`
+	p.await(waiting + `.length === 2`)
+	kept := eval[string](p.tab, waiting+`[1].dataset.waiting`)
+	eval[any](p.tab, `void `+waiting+`[0].querySelector('[data-act="withdraw"]').focus()`)
+	p.enter()
+	p.enter() // since it takes a moment
+	p.await(waiting + `.length === 1`)
+	p.enter()
+	p.press("Tab", 9)
+	if got := eval[string](p.tab, `document.activeElement.closest("[data-waiting]")?.dataset.waiting ?? document.activeElement.outerHTML`); got != kept {
+		t.Errorf("Tab leads to %s", got)
+	}
+	if got := eval[string](p.tab, waiting+`[0]?.dataset.waiting ?? ""`); got != kept {
+		t.Errorf("%q is left, not %q", got, kept)
+	}
+}
