@@ -179,6 +179,106 @@ func TestLadderRoundAfterRemoval(t *testing.T) {
 	if _, err := a.store.lastEntry(t.Context(), p.ID); !errors.Is(err, ErrNoGame) {
 		t.Errorf("a second log: %v, want %v", err, ErrNoGame)
 	}
+	if _, _, err := a.store.storedChallenge(t.Context(), p.ID); !errors.Is(err, ErrNoGame) {
+		t.Errorf("the pairing waits again: %v, want %v", err, ErrNoGame)
+	}
+}
+
+// A round is over only when its games are rated.
+func TestRoundAwaitsRatings(t *testing.T) {
+	t.Parallel()
+	a := prepareArena(t, arenatest.StartServer(t, ""), ladderConfig(1)) // it rates nothing
+	rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+	rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+	if err := a.store.publishRecord(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	played := &Round{Number: 1, Pairings: []Pairing{{ID: "g1", Done: true}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := a.awaitRound(ctx, played); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("before the game is rated: %v, want %v", err, context.DeadlineExceeded)
+	}
+	a.start()
+	if err := a.awaitRound(t.Context(), played); err != nil || len(a.Standings("amazons")) != 2 {
+		t.Errorf("then: %v, standings %+v", err, a.Standings("amazons"))
+	}
+}
+
+// More games than a round may have are not made into one, until fewer bots are there.
+func TestTooManyForARound(t *testing.T) {
+	t.Parallel()
+	lines := &logLines{}
+	cfg := ladderConfig(1)
+	cfg.Ladder.StableFor = 0
+	a := prepareArenaLog(t, arenatest.StartServer(t, ""), cfg, zerolog.New(lines))
+	a.presence = newPresence(time.Hour)
+	from := func(i int) protocol.From {
+		return protocol.From{Player: protocol.PlayerID(fmt.Sprintf("bot-%d", i)), Arrived: time.Now()}
+	}
+	const bots = 46 // have 1,035 games
+	for i := range bots {
+		a.presence.hello(from(i), protocol.Hello{Instance: "i1", Kind: protocol.Bot, Games: []protocol.Capability{{Game: "amazons"}}})
+	}
+	made := make(chan Round, 1)
+	go func() {
+		r, err := a.makeRound(t.Context(), 1)
+		if err != nil {
+			t.Error(err)
+		}
+		made <- r
+	}()
+	said := map[string]any{"level": "error", "games": 1035, "most": maxPairings}
+	gametest.Eventually(t, "the operator is told", func() bool { return lines.count(said) == 1 })
+	select {
+	case r := <-made:
+		t.Fatalf("a round of %d games", len(r.Pairings))
+	default:
+	}
+	a.presence.leave(from(0), protocol.Leave{Header: header(), Instance: "i1"})
+	select {
+	case r := <-made:
+		if len(r.Pairings) != 990 {
+			t.Errorf("a round of %d games, want 990", len(r.Pairings))
+		}
+	case <-time.After(patience):
+		t.Fatal("no round of those who are left")
+	}
+	if n := lines.count(said); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}
+
+// The game of two players who could play and do not is cancelled when that has lasted.
+func TestNoShowLasts(t *testing.T) {
+	t.Parallel()
+	a := prepareArena(t, arenatest.StartServer(t, ""), ladderConfig(1))
+	a.presence = newPresence(time.Hour)
+	for _, p := range []protocol.PlayerID{"ann", "bob"} {
+		a.presence.hello(protocol.From{Player: p, Arrived: time.Now()}, protocol.Hello{Instance: "i1", Kind: protocol.Bot, Slots: 1, Games: []protocol.Capability{{Game: "amazons"}}})
+	}
+	w := wanted{make(map[protocol.GameID]bool), make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
+	p := &Pairing{ID: "g1", Terms: small(t, "60"), Players: [2]protocol.PlayerID{"ann", "bob"}}
+	look := func(noShow time.Duration) (cancelled bool) {
+		t.Helper()
+		a.cfg.Ladder.NoShow = noShow
+		if err := a.giveUp(t.Context(), p, w); err != nil {
+			t.Fatal(err)
+		}
+		_, err := a.store.lastEntry(t.Context(), p.ID)
+		return err == nil
+	}
+	for range 2 {
+		if look(time.Hour) {
+			t.Fatal("cancelled at once")
+		}
+	}
+	if look(0) {
+		t.Error("cancelled although it may last without end")
+	}
+	if !look(time.Nanosecond) {
+		t.Error("not cancelled")
+	}
 }
 
 // roundWithout begins a round of ann and bob in which ann gives this answer to offers.

@@ -123,8 +123,12 @@ func TestSlotsKeptForPeople(t *testing.T) {
 		}
 		w := &postedPairing{}
 		w.ch.Seats[0].Player, w.ch.Seats[1].Player = test.x, test.y
-		if got := takeSlots(w, players, maps.Clone(room)); got != test.want {
+		left := maps.Clone(room)
+		if got := takeSlots(w, players, left); got != test.want {
 			t.Errorf("%s and %s have slots for each other: %v", test.x, test.y, got)
+		}
+		if taken := !maps.Equal(left, room); taken != test.want {
+			t.Errorf("%s and %s have taken slots: %v", test.x, test.y, taken)
 		}
 	}
 	if !a.presence.busy("keeps", protocol.Bot, now) || a.presence.busy("keeps", protocol.Human, now) {

@@ -250,31 +250,85 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Unreadable challenges neither block the queue nor get lost.
+// Unreadable challenges neither block the queue nor get lost, and nobody is asked to play them.
 func TestUnreadableChallenge(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
-	join(t, srv, "bob", "b1")
-	for i, bad := range []string{"not JSON", `{"v":7}`, `{"v":1,"game":"g1","terms":{"game":"go","rules":"go/ing","clock":"60"}}`} {
-		g := protocol.GameID(fmt.Sprintf("bad%d", i))
-		if _, err := a.store.js.Publish(t.Context(), a.server.Subjects().Challenge(g, "test.pool"), []byte(bad)); err != nil {
+	bad := map[protocol.GameID]func(*protocol.Challenge){
+		"nothing": nil,
+		"newer":   func(ch *protocol.Challenge) { ch.V = 7 },
+		"nogame": func(ch *protocol.Challenge) {
+			ch.Terms = protocol.Terms{Game: "go", Rules: "go/ing", Clock: ch.Terms.Clock}
+		},
+		"for-whom": func(ch *protocol.Challenge) { ch.Seats[1] = protocol.SeatWanted{} },
+		"other":    func(ch *protocol.Challenge) { ch.Game = "other id" },
+	}
+	join(t, srv, "bob", "b1", func(p *player) {
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			if _, isBad := bad[o.Game]; isBad {
+				t.Errorf("bob was asked for the game %s", o.Game)
+			}
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	for g, change := range bad {
+		data := []byte("not JSON")
+		if change != nil {
+			ch := protocol.Challenge{V: protocol.Version, Game: g, Terms: small(t, "60"), Created: time.Now(), Expires: time.Now().Add(time.Hour)}
+			ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
+			change(&ch)
+			var err error
+			if data, err = json.Marshal(ch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := a.store.js.Publish(t.Context(), a.server.Subjects().Challenge(g, "test.pool"), data); err != nil {
 			t.Fatal(err)
 		}
 	}
+	gametest.Eventually(t, "all of them counted", func() bool {
+		return counterValue(t, a.Arena, "sparring_arena_challenges_unjudged_total") == float64(len(bad))
+	})
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	ann.until(g, "the end", finished)
 	info, err := a.store.challenges.Info(t.Context())
-	if err != nil || info.State.Msgs != 3 {
-		t.Errorf("%d challenges left (%v), want the 3 that can't be read", info.State.Msgs, err)
+	if err != nil || info.State.Msgs != uint64(len(bad)) {
+		t.Errorf("%d challenges left (%v), want the %d that can't be read", info.State.Msgs, err, len(bad))
 	}
 	consumer, err := a.store.challenges.Consumer(t.Context(), "matchmaker")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if redelivered := consumer.CachedInfo().NumRedelivered; redelivered > 3 {
+	if redelivered := consumer.CachedInfo().NumRedelivered; redelivered > len(bad) {
 		t.Errorf("%d redeliveries: an unreadable challenge must rest", redelivered)
+	}
+}
+
+// A challenge that was in the queue until it expired, as while no arena ran, is offered to
+// nobody.
+func TestExpiredInTheQueue(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	join(t, srv, "bob", "b1", func(p *player) {
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			t.Errorf("bob was asked for the game %s", o.Game)
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	ch := protocol.Challenge{V: protocol.Version, Game: "late", Terms: small(t, "60"), Created: time.Now().Add(-time.Minute), Expires: time.Now().Add(-time.Second)}
+	ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
+	if _, err := a.post(t.Context(), protocol.OwnPool("bob"), ch); err != nil {
+		t.Fatal(err)
+	}
+	if n := ann.notice(protocol.NoticeExpired); n.Game != ch.Game {
+		t.Errorf("notice %+v", n)
+	}
+	if e := fate(t, a, ch.Game); e.Outcome.Reason != protocol.ReasonExpired {
+		t.Errorf("first entry %s %+v", e.Kind, e.Outcome)
 	}
 }
 
