@@ -220,15 +220,12 @@ func (q *Queue) stored(ctx context.Context, games jetstream.Stream, subject stri
 func (q *Queue) put(ctx context.Context, subject string, data []byte) error {
 	return q.ask(ctx, func(ctx context.Context) error {
 		_, err := q.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0))
-		if e, ok := errors.AsType[*jetstream.APIError](err); ok && (e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || e.ErrorCode == perSubject) {
+		if e, ok := errors.AsType[*jetstream.APIError](err); ok && e.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 			return nil // it is there
 		}
 		return err
 	})
 }
-
-// perSubject is the server's code for a subject that has its message.
-const perSubject jetstream.ErrorCode = 10077
 
 // restore returns the pair of a message, with its positions.
 func restore(data []byte) (*campaign.Pair, error) {

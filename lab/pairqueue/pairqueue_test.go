@@ -147,6 +147,24 @@ func (h *house) play(numbers ...int) map[string]string {
 	return by
 }
 
+// empty checks that neither a pair nor a result is left in the queue.
+func (h *house) empty(when string) {
+	h.t.Helper()
+	pairs, games, _, err := h.owner.streams(h.ctx)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for what, s := range map[string]jetstream.Stream{"pairs": pairs, "results": games} {
+		info, err := s.Info(h.ctx)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if info.State.Msgs > 0 {
+			h.t.Errorf("%s: %d %s are left", when, info.State.Msgs, what)
+		}
+	}
+}
+
 // TestKilledMachine: the pair of a machine that is gone is played by another, but not
 // the game of it that is there.
 func TestKilledMachine(t *testing.T) {
@@ -229,6 +247,39 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// TestNoRoom: a result for which the server has no room is sent until there is some: it is
+// not taken for one that another machine has sent.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	_, games, _, err := h.owner.streams(h.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(bytes int64) {
+		t.Helper()
+		cfg := games.CachedInfo().Config
+		cfg.MaxBytes = bytes
+		if _, err := h.owner.js.UpdateStream(h.ctx, cfg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(1)
+	subject := h.owner.gameSubject("m1-1-1")
+	ctx, cancel := context.WithTimeout(h.ctx, 2*look)
+	defer cancel()
+	if err := h.owner.put(ctx, subject, []byte("result")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without room: %v, want %v", err, context.DeadlineExceeded)
+	}
+	limit(-1)
+	if err := h.owner.put(h.ctx, subject, []byte("result")); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := h.owner.stored(h.ctx, games, subject); err != nil || string(data) != "result" {
+		t.Errorf("stored: %q, %v", data, err)
+	}
+}
+
 // TestUnplayable: what a machine can't play in several attempts comes back as an error,
 // but not its passing trouble.
 func TestUnplayable(t *testing.T) {
@@ -246,9 +297,11 @@ func TestUnplayable(t *testing.T) {
 	if err == nil || err.Error() != "no such rules" || tries.Load() != maxFails {
 		t.Errorf("%v after %d attempts", err, tries.Load())
 	}
+	h.empty("after an error") // or the next run could not play it, either
 	if by := h.play(2); len(by) != 2 {
 		t.Errorf("after one error: played by %v", by)
 	}
+	h.empty("after a pair that was played")
 }
 
 // TestUnreadableResult: a result that nobody can read, such as one of a newer build, ends
