@@ -77,6 +77,9 @@ func TestErase(t *testing.T) {
 		t.Errorf("everybody: %+v", got)
 	}
 	erase(false, all)
+	if games, err := a.FinishedGames(t.Context(), ann); err != nil || len(games) != 2 || len(a.Standings("amazons")) != 3 {
+		t.Errorf("what was only looked for is gone: games %v, %v; standings %+v", games, err, a.Standings("amazons"))
+	}
 	erase(true, all)
 	if games, err := a.FinishedGames(t.Context(), ann); err != nil || len(games) > 0 {
 		t.Errorf("games of who was erased: %v, %v", games, err)

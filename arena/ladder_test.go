@@ -449,7 +449,7 @@ func TestRatedOnce(t *testing.T) {
 
 	// The stored ratings equal those that one ladder computes from the start.
 	want := map[string]glicko.Rating{}
-	counted := map[string]int{}
+	counted := map[string][4]int{} // games, won, drawn, lost
 	for i := range games {
 		if i%5 == 0 || i%4 == 0 {
 			continue
@@ -466,16 +466,21 @@ func TestRatedOnce(t *testing.T) {
 		}
 		want[x] = glicko.Default.Update(rx, []glicko.Game{{Opponent: ry, Score: score}})
 		want[y] = glicko.Default.Update(ry, []glicko.Game{{Opponent: rx, Score: 1 - score}})
-		counted[x]++
-		counted[y]++
+		for name, score := range map[string]float64{x: score, y: 1 - score} {
+			c := counted[name]
+			c[0]++
+			c[map[float64]int{1: 1, 0.5: 2, 0: 3}[score]]++
+			counted[name] = c
+		}
 	}
 	fresh, err := New(t.Context(), nc, quick(), zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, got := range fresh.Standings("amazons") {
-		if name := string(got.Player); got.Rating != want[name] || got.Games != counted[name] {
-			t.Errorf("%s: %+v in %d games, want %+v in %d", name, got.Rating, got.Games, want[name], counted[name])
+		name, games := string(got.Player), [4]int{got.Games, got.Wins, got.Draws, got.Losses}
+		if got.Rating != want[name] || games != counted[name] {
+			t.Errorf("%s: %+v in games %v, want %+v in %v", name, got.Rating, games, want[name], counted[name])
 		}
 	}
 }
@@ -729,6 +734,39 @@ func TestStandingsAreSortedOnce(t *testing.T) {
 	}
 	if first[0].Player != "bob" {
 		t.Error("an answer was modified")
+	}
+}
+
+// Whoever asks for a ladder gets the best hundred of each speed, and is told its own place.
+func TestStandingsAreBounded(t *testing.T) {
+	a := &Arena{ladder: newLadder(nil, nil, zerolog.Nop())}
+	const players = protocol.MaxStandings + 20
+	a.ladder.mu.Lock()
+	for speed, best := range map[clock.Speed]float64{clock.Blitz: 2500, clock.Bullet: 2000} {
+		for i := range players {
+			s := Standing{Player: protocol.PlayerID(fmt.Sprintf("bot-%d", i)), Game: "gomoku", Speed: speed, Rating: glicko.Rating{Rating: best - float64(i), Deviation: 100}}
+			a.ladder.keep(ladderKey("gomoku", speed, s.Player), &entry{Standing: s})
+		}
+	}
+	a.ladder.mu.Unlock()
+	for asks, own := range map[protocol.PlayerID]int{"bot-0": 1, "bot-110": 111, "ann": 0} {
+		ans := a.askedStandings(protocol.From{Player: asks}, protocol.StandingsRequest{Game: "gomoku"})
+		count, place := map[clock.Speed]int{}, map[clock.Speed]int{}
+		for _, s := range ans.Standings {
+			if s.Player == asks {
+				place[s.Speed] = s.Place
+			}
+			if s.Player != asks || s.Place <= protocol.MaxStandings {
+				if count[s.Speed]++; s.Place != count[s.Speed] {
+					t.Errorf("%s of %s has place %d, want %d", s.Player, s.Speed, s.Place, count[s.Speed])
+				}
+			}
+		}
+		for _, speed := range []clock.Speed{clock.Blitz, clock.Bullet} {
+			if count[speed] != protocol.MaxStandings || place[speed] != own {
+				t.Errorf("%s asks: %d players of %s, its own place %d; want %d, %d", asks, count[speed], speed, place[speed], protocol.MaxStandings, own)
+			}
+		}
 	}
 }
 

@@ -734,8 +734,9 @@ func TestLadderAfterANoShow(t *testing.T) {
 	cfg := steady()
 	cfg.HoldFor = time.Hour
 	a := runArena(t, srv, cfg)
+	players := make(map[protocol.PlayerID]*player)
 	for _, id := range []protocol.PlayerID{"ann", "bob", "eve"} {
-		join(t, srv, id, "i1", func(p *player) {
+		players[id] = join(t, srv, id, "i1", func(p *player) {
 			if id == "eve" {
 				p.answer = decline(protocol.DeclineOpponent)
 			}
@@ -750,8 +751,12 @@ func TestLadderAfterANoShow(t *testing.T) {
 		}
 		return fate(t, a, ch.Game)
 	}
-	if e := pair("eve"); e.Kind != protocol.EventEnd {
-		t.Errorf("with somebody who declines: %s %+v", e.Kind, e.Outcome)
+	e := pair("eve")
+	if e.Kind != protocol.EventEnd || e.Seat == nil || *e.Seat != game.Second {
+		t.Errorf("with somebody who declines: %s %+v by seat %v", e.Kind, e.Outcome, e.Seat)
+	}
+	if n := players["ann"].notice(protocol.NoticeReleased); n.Game != e.Game {
+		t.Errorf("the one who took its seat: %+v", n)
 	}
 	if e := pair("bob"); e.Kind != protocol.EventStart {
 		t.Errorf("the next pairing: %s %+v", e.Kind, e.Outcome)

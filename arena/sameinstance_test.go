@@ -89,3 +89,28 @@ func TestStartedAgainWithTheSameIDs(t *testing.T) {
 		}
 	}
 }
+
+// The process that keeps the place is known by its last hello, also if it said that while the
+// other one seemed to have replaced it. A hello that comes twice proves only once that it runs.
+func TestHelloOfTheFirstProcess(t *testing.T) {
+	const lostAfter = 1500 * time.Millisecond
+	p, start := newPresence(lostAfter), time.Now()
+	hello := func(at time.Duration, secret, id, build string) {
+		m := protocol.Hello{Header: protocol.Header{ID: id}, Instance: "box1", Secret: secret, Build: build, Kind: protocol.Bot}
+		p.hello(protocol.From{Player: "bob", Arrived: start.Add(at)}, m)
+	}
+	acts := func(build string) {
+		t.Helper()
+		if got := p.helloOf("bob", "box1").Build; got != build {
+			t.Errorf("%q acts as the instance, want %q", got, build)
+		}
+	}
+	hello(0, "A", "h1", "first")
+	hello(700*time.Millisecond, "B", "h1", "second")
+	acts("second")
+	hello(time.Second, "A", "h2", "first, changed")
+	hello(1500*time.Millisecond, "A", "h2", "first, changed") // as another arena observes it later
+	acts("second")
+	p.alive(protocol.From{Player: "bob", Arrived: start.Add(1600 * time.Millisecond)}, protocol.Alive{Instance: "box1", Secret: "A"})
+	acts("first, changed")
+}

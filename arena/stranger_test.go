@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -287,5 +289,81 @@ func TestChallengeIDUsedBefore(t *testing.T) {
 	ann.until(ans.Game, "the end", finished)
 	if again, err := ann.Challenge(ctx, m); !errors.Is(err, &protocol.Error{Code: protocol.Over}) || again.Game != ans.Game {
 		t.Errorf("after the game: %+v (%v), want over", again, err)
+	}
+}
+
+// In a pool whose queue gave no answer, offers go to its members by name, and last to those
+// that have let such an offer run out.
+func TestSilentAreAskedLast(t *testing.T) {
+	t.Parallel()
+	const pool = "amazons.bullet"
+	a := &Arena{presence: newPresence(time.Hour), metrics: newMetrics()}
+	now := time.Now()
+	for _, id := range []protocol.PlayerID{"ann", "bob", "cyd"} {
+		a.presence.hello(protocol.From{Player: id, Arrived: now}, protocol.Hello{Header: header(), Instance: "i1", Kind: protocol.Bot, Slots: 1,
+			Games: []protocol.Capability{{Game: "amazons"}}, Pools: []protocol.Pool{pool, protocol.OwnPool(id)}})
+	}
+	terms, inPool, by := small(t, "60"), protocol.SeatWanted{Pool: pool}, protocol.Opponent{Player: "ann", Kind: protocol.Bot}
+	asked := func(want ...protocol.PlayerID) {
+		t.Helper()
+		seen := make(map[protocol.PlayerID]bool)
+		for range 100 {
+			to, p, nobody := a.addressee(inPool, terms, by)
+			if nobody != nil || p == "" && to != pool || p != "" && to != protocol.OwnPool(p) {
+				t.Fatalf("the offer goes to %q in %q (%+v)", p, to, nobody)
+			}
+			seen[p] = true
+		}
+		if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, want) {
+			t.Errorf("the offers go to %q, want %q", got, want)
+		}
+	}
+	runsOut := func(in protocol.Pool, p protocol.PlayerID, err error, again bool) {
+		t.Helper()
+		if got := a.askAgain(t.Context(), protocol.Challenge{}, inPool, in, p, err); got != again {
+			t.Errorf("after %v in %s the seat is offered again: %t", err, in, got)
+		}
+	}
+	asked("")
+	runsOut(pool, "", nats.ErrNoResponders, false) // nobody listens: no member is silent
+	asked("")
+	runsOut(pool, "", context.DeadlineExceeded, true)
+	asked("bob", "cyd")
+	runsOut(protocol.OwnPool("bob"), "bob", context.DeadlineExceeded, true)
+	asked("cyd")
+	runsOut(protocol.OwnPool("cyd"), "cyd", context.DeadlineExceeded, true)
+	asked("bob", "cyd")
+}
+
+// Nobody gets a game by accepting an offer in a pool after it has given back all its seats.
+func TestAcceptedAfterLeaving(t *testing.T) {
+	t.Parallel()
+	const pool = "amazons.bullet"
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1")
+	asked := make(chan bool, 100)
+	bob := join(t, srv, "bob", "b1", func(p *player) {
+		p.pools = append(p.pools, pool)
+		p.answer = func(protocol.Offer) protocol.OfferAnswer {
+			select {
+			case asked <- true:
+			default:
+			}
+			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := bob.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "bob has left", func() bool { return !a.presence.present("bob", "b1", time.Now()) })
+	ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Pool: pool, ExpireMS: 500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := fate(t, a, ans.Game); e.Outcome.Reason != protocol.ReasonExpired || len(asked) == 0 {
+		t.Errorf("first entry %s %+v after %d offers", e.Kind, e.Outcome, len(asked))
 	}
 }
