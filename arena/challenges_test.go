@@ -119,6 +119,37 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 	}
 }
 
+// A challenge that has expired waits no more: it counts for no limit and is in no list, also
+// while nobody has seen its end.
+func TestExpiredDoesNotWait(t *testing.T) {
+	q, now := newWaiting(), time.Now()
+	add := func(g protocol.GameID, at time.Time) bool {
+		ch := protocol.Challenge{Game: g, Expires: at.Add(time.Minute)}
+		ch.Seats[0], ch.Seats[1] = protocol.SeatWanted{Player: "ann", Instance: "a1"}, protocol.SeatWanted{Player: "bob"}
+		return q.add(ch, at, 1)
+	}
+	if !add("g1", now) || add("g2", now) || !add("g1", now) {
+		t.Error("of a limit of one, another number may wait")
+	}
+	late := now.Add(time.Minute + time.Second)
+	if waits := q.list("ann", late); len(waits) > 0 {
+		t.Errorf("said to wait: %+v", waits)
+	}
+	if expired := q.expired(late); !slices.Equal(expired, []protocol.GameID{"g1"}) {
+		t.Errorf("expired: %v", expired)
+	}
+	if !add("g3", late) {
+		t.Error("a challenge that has expired counts")
+	}
+	if waits := q.list("ann", late); len(waits) != 1 || waits[0].Game != "g3" {
+		t.Errorf("said to wait: %+v", waits)
+	}
+	q.list("ann", now.Add(time.Hour)) // by then their ends were missed
+	if len(q.of) > 0 {
+		t.Errorf("kept for ever: %+v", q.of)
+	}
+}
+
 // TestWithdrawnElsewhere: a challenge that another arena has closed no longer counts, and
 // is not said to wait, also when both have forgotten its game.
 func TestWithdrawnElsewhere(t *testing.T) {

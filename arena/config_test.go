@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/glicko"
 	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 func TestDefaultsAreValid(t *testing.T) {
@@ -47,6 +49,33 @@ func TestValidateNamesAllFaults(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not name %s:\n%v", want, err)
 		}
+	}
+}
+
+// Nor is a fault of the ladder, or one that another hides above, left out.
+func TestValidateNamesFaultsOfTheLadder(t *testing.T) {
+	c := Defaults()
+	c.HoldFor, c.Disk = c.OfferFor, "/no/such/directory"
+	c.Ladder.On, c.Ladder.AbsentFor = true, -1
+	c.Ladder.Clocks = []clock.Spec{{Kind: clock.PerMove, Period: 72 * time.Hour}}
+	c.Ladder.Anchors = map[protocol.PlayerID]glicko.Rating{
+		"Ann": {Rating: 1500, Deviation: 30, Volatility: 0.06}, "bob": {Rating: 1500, Volatility: 0.06}, "cyd": {Rating: 1500, Deviation: 30},
+	}
+	wants := []string{"HoldFor: 1s: want more than OfferFor", "Ladder: a time below 0", "SPARRING_ARENA_DISK: ", "SPARRING_LADDER_CLOCK: 259200/move: a game would last for weeks",
+		`SPARRING_LADDER_LEVELS: player "Ann"`, "SPARRING_LADDER_LEVELS: bob: deviation 0", "SPARRING_LADDER_LEVELS: cyd: deviation 30 and volatility 0"}
+	err := c.Validate()
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q:\n%v", want, err)
+		}
+	}
+	c = Defaults()
+	c.Ladder.On, c.Ladder.Clocks = true, nil
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "SPARRING_LADDER_CLOCK: want at least one") {
+		t.Errorf("without a clock: %v", err)
 	}
 }
 

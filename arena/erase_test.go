@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/record"
 )
 
 // A player is erased beside an arena that runs: from logs, records and standings. What is
@@ -141,6 +143,78 @@ func TestErase(t *testing.T) {
 	srv.Close()
 	for _, stream := range []string{"sparring_games", "sparring_records"} {
 		noTrace(t, filepath.Join(dir, "jetstream", "PLATFORM", "streams", stream), string(ann))
+	}
+}
+
+// A record stays, and is counted, until arenas have rated it and listed it among its players'
+// games: erased before, it would count there for ever, or never.
+func TestEraseAwaitsArenas(t *testing.T) {
+	t.Parallel()
+	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
+	for what, test := range map[string]struct{ rated, rating, listing, stays bool }{
+		"neither":           {true, false, false, true},
+		"rated":             {true, true, false, true},
+		"listed":            {true, false, true, true},
+		"both":              {true, true, true, false},
+		"not to be rated":   {false, false, false, true},
+		"listed, not rated": {false, false, true, false},
+	} {
+		cfg := quick()
+		cfg.Prefix = protocol.NewID()
+		a, err := New(t.Context(), nc, cfg, zerolog.Nop()) // it does nothing by itself
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: test.rated, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+		rec.Seats[0].Player, rec.Seats[1].Player = "bob", "ann"
+		if err := a.store.publishRecord(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if test.rating {
+			a.ladder.take(t.Context(), 1, rec)
+		}
+		if test.listing {
+			a.history.take(t.Context(), 1, rec)
+		}
+		found, err := Erase(t.Context(), nc, a.store.subjects, "ann", true)
+		if err != nil || found.Unrated+found.Records != 1 || found.Unrated == 1 != test.stays {
+			t.Errorf("%s: %+v, %v", what, found, err)
+		}
+		if _, err := a.store.storedRecord(t.Context(), rec.Game, "g1"); errors.Is(err, ErrNoGame) == test.stays {
+			t.Errorf("%s: the record afterwards: %v", what, err)
+		}
+	}
+}
+
+// What can't be read may be the player's: it stays, is named, and keeps nothing else from
+// being erased.
+func TestEraseNamesDamage(t *testing.T) {
+	t.Parallel()
+	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
+	a, err := New(t.Context(), nc, quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := []string{a.store.subjects.Log("bad"), a.store.subjects.Record("amazons", "bad")}
+	for _, subject := range damaged {
+		if _, err := a.store.js.Publish(t.Context(), subject, []byte(`{"v":1,`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+	rec.Seats[0].Player, rec.Seats[1].Player = "bob", "ann"
+	if err := a.store.publishRecord(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	a.history.take(t.Context(), 2, rec)
+	found, err := Erase(t.Context(), nc, a.store.subjects, "ann", true)
+	if found.Records != 1 {
+		t.Errorf("%+v, want the record that can be read", found)
+	}
+	for _, subject := range damaged {
+		if err == nil || !contains(err, subject) {
+			t.Errorf("%v does not name %s", err, subject)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
@@ -183,6 +184,32 @@ func TestRetentionBehindRunningGames(t *testing.T) {
 	run(7)
 	if games, _ := logsLeft(t, a.store); games != 4 {
 		t.Errorf("logs of %d games are left after one has ended, want 4", games)
+	}
+}
+
+// A stream has more than is kept if its first entry is too old, or it is too large, as far as
+// there is such a bound.
+func TestExceeds(t *testing.T) {
+	now := time.Now()
+	full := jetstream.StreamState{Msgs: 10, Bytes: 1000, FirstTime: now.Add(-time.Hour)}
+	for _, test := range []struct {
+		state  jetstream.StreamState
+		bounds record.Bounds
+		want   bool
+	}{
+		{full, record.Bounds{Age: 2 * time.Hour}, false},
+		{full, record.Bounds{Age: time.Minute}, true},
+		{full, record.Bounds{Bytes: 2000}, false},
+		{full, record.Bounds{Bytes: 1000}, false},
+		{full, record.Bounds{Bytes: 999}, true},
+		{full, record.Bounds{Age: 2 * time.Hour, Bytes: 999}, true},
+		{full, record.Bounds{Age: time.Minute, Bytes: 2000}, true},
+		{full, record.Bounds{}, false},
+		{jetstream.StreamState{}, record.Bounds{Age: time.Minute, Bytes: 1}, false}, // it has no first entry
+	} {
+		if got := exceeds(test.state, test.bounds, now); got != test.want {
+			t.Errorf("%+v is more than %+v: %t", test.state, test.bounds, got)
+		}
 	}
 }
 

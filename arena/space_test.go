@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -242,6 +243,9 @@ func TestEndOnAFullDisk(t *testing.T) {
 		if n := ends(); n != 1 {
 			t.Errorf("%d different ends were told", n)
 		}
+		if n := counterValue(t, b.Arena, "sparring_arena_games_ended_total"); n != 1 {
+			t.Errorf("%v ends counted, want 1", n)
+		}
 		whole(t, b.store, g)
 	}
 }
@@ -418,6 +422,14 @@ func TestCorruptLog(t *testing.T) {
 	}
 	if after := lastSeq(t, b.store, bad) + lastSeq(t, b.store, torn); after != before {
 		t.Errorf("a corrupt log was changed")
+	}
+	if n := counterValue(t, b.Arena, "sparring_arena_logs_corrupt_total"); n != 2 {
+		t.Errorf("%v corrupt logs counted, want 2", n)
+	}
+	for _, g := range []protocol.GameID{bad, torn} {
+		if !b.index.isCorrupt(g) || slices.Contains(b.index.unfinished(), g) || slices.ContainsFunc(b.Running(), func(e protocol.Event) bool { return e.Game == g }) {
+			t.Errorf("game %s is listed as one that goes on", g)
+		}
 	}
 }
 

@@ -61,3 +61,25 @@ func TestSpaceRunsOut(t *testing.T) {
 		t.Errorf("still %v", low)
 	}
 }
+
+// A low level is said once an hour, and at once when it was not low in between.
+func TestLowLevelIsSaidAgain(t *testing.T) {
+	lines := &logLines{}
+	a, now := &Arena{log: zerolog.New(lines)}, time.Now()
+	for _, step := range []struct {
+		minutes int
+		low     bool
+		said    int // so far
+	}{{0, false, 0}, {1, true, 1}, {2, true, 1}, {60, true, 1}, {61, true, 2}, {62, true, 2}, {63, false, 2}, {64, true, 3}} {
+		a.noteLevels([]space.Level{{Of: "disk", Used: 1, Most: 2, Low: step.low}, {Of: "account", Used: 1, Most: 2}}, now.Add(time.Duration(step.minutes)*time.Minute))
+		if n := lines.count(map[string]any{"of": "disk"}); n != step.said {
+			t.Errorf("after %d minutes: said %d times, want %d", step.minutes, n, step.said)
+		}
+		if n := len(a.space.low()); n > 1 || n == 1 != step.low {
+			t.Errorf("after %d minutes: %d low levels", step.minutes, n)
+		}
+	}
+	if n := lines.count(map[string]any{"of": "account"}); n > 0 {
+		t.Errorf("said %d times of what is not low", n)
+	}
+}
