@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -500,5 +501,78 @@ func TestAnswerOnlyAtTheEnd(t *testing.T) {
 		if st := p.until(g, "the end", finished); st.Outcome != want || len(st.Moves) != 9 || st.Seq != ans.Seq {
 			t.Errorf("%s is told %+v after %d plies, by entry %d instead of %d", p.id, st.Outcome, len(st.Moves), st.Seq, ans.Seq)
 		}
+	}
+}
+
+// Whoever still names a game in its heartbeats that has ended has missed its last state, and
+// gets it again.
+func TestEndIsRepeated(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.Linger = patience
+	runArena(t, srv, cfg)
+	ann, bob, g := still(t, srv, small(t, "3600"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	bob.set(func(p *player) {
+		if err := p.subs[g].Unsubscribe(); err != nil {
+			t.Error(err)
+		}
+		delete(p.subs, g)
+	})
+	if _, err := ann.Resign(ctx, g, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	ann.until(g, "the end", finished)
+	bob.follow(g)
+	bob.until(g, "the end", finished)
+}
+
+// What a player sends while its requests wait for the referee is refused, and waits for
+// nothing.
+func TestTooManyRequestsWait(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, _, g := still(t, srv, small(t, "3600"))
+	busy, idle := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(idle) })
+	defer goOn()
+	a.at(g).send(visitor(func() { close(busy); <-idle }))
+	<-busy
+	answers, err := ann.nc.SubscribeSync(ann.nc.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := a.server.Subjects().Act("ann", g, protocol.ActDraw)
+	for i := range laneSize + 1 {
+		request := fmt.Sprintf(`{"v":1,"id":"r%d","instance":"a1","epoch":1,"step":"offer"}`, i)
+		if err := ann.nc.PublishRequest(subject, answers.Subject, []byte(request)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	next := func() (ans protocol.ActAnswer) {
+		t.Helper()
+		msg, err := answers.NextMsgWithContext(ctx)
+		if err == nil {
+			err = json.Unmarshal(msg.Data, &ans)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ans
+	}
+	if ans := next(); ans.Code != protocol.RateLimited || ans.ID != fmt.Sprintf("r%d", laneSize) {
+		t.Errorf("the first answer is %+v, want the one too many refused", ans)
+	}
+	goOn()
+	if ans := next(); ans.Code != protocol.Accepted || ans.ID != "r0" {
+		t.Errorf("then: %+v, want the first one accepted", ans)
+	}
+	for range laneSize - 1 {
+		next()
 	}
 }

@@ -212,6 +212,50 @@ func TestGivenUpEntries(t *testing.T) {
 	}
 }
 
+// Also when there is no space again just after such an entry was found.
+func TestGivenUpTwice(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	begun(t, s, "g1", small(t, "60+1"), 0)
+	last, seq, err := s.lastEvent(t.Context(), "g1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, event, err := livegame.Restore(last, seq, livegame.DefaultPolicy(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := s.journal("g1", seq, nil)
+	if err := j.append(t.Context(), event, 0); err != nil {
+		t.Fatal(err)
+	}
+	m.Commit(j.last, time.Now())
+	givenUp := func(text string) *protocol.Event {
+		t.Helper()
+		limitStream(t, s, 1)
+		defer limitStream(t, s, -1)
+		e := m.CatchUp(text, time.Now())
+		if err := j.append(t.Context(), e, 0); !errors.Is(err, errSpace) {
+			t.Fatalf("without space: %v, want %v", err, errSpace)
+		}
+		return e
+	}
+	if _, err := s.js.Publish(t.Context(), s.subjects.Log("g1"), givenUp("first").Encode()); err != nil {
+		t.Fatal(err)
+	}
+	givenUp("second")
+	if err := j.append(t.Context(), m.CatchUp("third", time.Now()), 0); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, e := range whole(t, s, "g1") { // their indexes rise by one each
+		texts = append(texts, e.Text)
+	}
+	if len(texts) != 4 || texts[2] != "first" || texts[3] != "third" {
+		t.Errorf("entries %q", texts)
+	}
+}
+
 // TestAppendMovesElsewhere: going to another server ends the requests under way, and loses
 // no entry.
 func TestAppendMovesElsewhere(t *testing.T) {

@@ -249,8 +249,9 @@ func TestTooManyForARound(t *testing.T) {
 	}
 }
 
-// The game of two players who could play and do not is cancelled when that has lasted.
-func TestNoShowLasts(t *testing.T) {
+// The game of two players who could play and do not is cancelled when that has lasted, and that
+// of one who is absent when it has been absent for long.
+func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	a := prepareArena(t, arenatest.StartServer(t, ""), ladderConfig(1))
 	a.presence = newPresence(time.Hour)
@@ -278,6 +279,34 @@ func TestNoShowLasts(t *testing.T) {
 	}
 	if !look(time.Nanosecond) {
 		t.Error("not cancelled")
+	}
+
+	p = &Pairing{ID: "g2", Terms: p.Terms, Players: [2]protocol.PlayerID{"ann", "cyd"}}
+	a.cfg.Ladder.AbsentFor = time.Hour
+	for range 2 {
+		if look(time.Nanosecond) {
+			t.Fatal("cancelled because a player was absent for a moment")
+		}
+	}
+	a.cfg.Ladder.AbsentFor = time.Nanosecond
+	if !look(0) {
+		t.Error("not cancelled although a player is absent")
+	}
+	for p, want := range map[protocol.GameID]string{"g1": "a player did not take its seat", "g2": "a player is absent"} {
+		if last, _, err := a.store.lastEvent(t.Context(), p); err != nil || last.Text != want || last.Holders[0].Player != "ann" {
+			t.Errorf("the log of %s: %+v, %v; want %q", p, last, err, want)
+		}
+	}
+}
+
+// A game for which one bot is there alone is no game of a round.
+func TestNobodyToMeet(t *testing.T) {
+	p, now := memoryPairer(t), time.Now()
+	for bots, want := range []int{0: 0, 1: 0, 2: 1} {
+		if all := p.a.contests(now); len(all) != want {
+			t.Errorf("%d games for %d bots, want %d", len(all), bots, want)
+		}
+		p.join(protocol.PlayerID(fmt.Sprintf("bot-%d", bots)), 1, now)
 	}
 }
 

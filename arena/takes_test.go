@@ -2,6 +2,7 @@ package arena
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,5 +88,45 @@ func TestPoolWithDecliningMembers(t *testing.T) {
 	st := ann.until(ans.Game, "the start", plies(0))
 	if other := st.Holders[st.You.Other()]; other.Player != "bob" {
 		t.Errorf("the game is against %+v", other)
+	}
+}
+
+// A player declines when all of its instances that are asked do: one that takes no more games
+// does not speak for another that has room.
+func TestOneInstanceDeclines(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann := join(t, srv, "ann", "a1", func(p *player) { p.play = nil })
+	var mu sync.Mutex
+	always, asked := false, make(map[protocol.GameID]int)
+	for _, id := range []protocol.InstanceID{"b1", "b2"} {
+		join(t, srv, "bob", id, func(p *player) {
+			p.play = nil
+			p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+				mu.Lock()
+				defer mu.Unlock()
+				if asked[o.Game]++; always || asked[o.Game] == 1 {
+					return protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineRepeat, Text: "not again"}
+				}
+				return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
+			}
+		})
+	}
+	gametest.Eventually(t, "both instances are present", func() bool { return a.presence.several("bob", time.Now()) })
+	if e := fate(t, a, ann.challenge("bob", small(t, "60"), game.First)); e.Kind != protocol.EventStart {
+		t.Errorf("one instance has declined: %s %+v", e.Kind, e.Outcome)
+	}
+	mu.Lock()
+	always = true
+	mu.Unlock()
+	g := ann.challenge("bob", small(t, "60"), game.First)
+	if n := ann.notice(protocol.NoticeDeclined); n.Game != g || n.From != "bob" || n.Reason != protocol.DeclineRepeat || n.Text != "not again" {
+		t.Errorf("both have declined: %+v", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if n := asked[g]; n != offersEach {
+		t.Errorf("%d instances were asked, want %d", n, offersEach)
 	}
 }
