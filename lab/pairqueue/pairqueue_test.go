@@ -43,13 +43,20 @@ type house struct {
 	ctx    context.Context
 	server *arenatest.NATSProcess
 	owner  *Queue
+	lease  time.Duration
 }
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return newHouseWith(t, 2*time.Second)
+}
+
+// newHouseWith returns a server with a queue whose pairs are leased for so long.
+func newHouseWith(t *testing.T, lease time.Duration) *house {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	h := &house{t: t, ctx: ctx, server: arenatest.StartNATS(t, t.TempDir())}
+	h := &house{t: t, ctx: ctx, server: arenatest.StartNATS(t, t.TempDir()), lease: lease}
 	h.owner, _ = h.queue()
 	if err := h.owner.Begin(ctx, map[string]bool{"m1": true}); err != nil {
 		t.Fatal(err)
@@ -69,7 +76,7 @@ func (h *house) queue() (*Queue, *nats.Conn) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return New(js, "sparring", "a night", 2*time.Second, h.t.Logf), nc
+	return New(js, "sparring", "a night", h.lease, h.t.Logf), nc
 }
 
 // pair returns a pair of games of Amazons.
@@ -193,6 +200,30 @@ func TestKilledMachine(t *testing.T) {
 	by := h.play(1)
 	if by["m1-1-1"] != "first" || by["m1-1-2"] != "second" {
 		t.Errorf("played by %v", by)
+	}
+}
+
+// TestLongGame: a machine keeps its pair for as long as it plays, which may be much longer than
+// the lease.
+func TestLongGame(t *testing.T) {
+	t.Parallel()
+	h := newHouseWith(t, 4*time.Second)
+	var taken sync.Map // who has taken the pair
+	for _, name := range []string{"one", "two"} {
+		q, _ := h.queue()
+		h.serve(q, &machine{name, func(ctx context.Context, b match.Bout) error {
+			taken.Store(name, true)
+			if b.Leg == 2 {
+				return sleep(ctx, 2*h.lease)
+			}
+			return nil
+		}})
+	}
+	by := h.play(1)
+	if _, one := taken.Load("one"); by["m1-1-1"] != by["m1-1-2"] {
+		t.Errorf("played by %v", by)
+	} else if _, two := taken.Load("two"); one && two {
+		t.Error("both machines have taken the pair")
 	}
 }
 
