@@ -783,7 +783,7 @@ func TestStandingsAreBounded(t *testing.T) {
 		count, place := map[clock.Speed]int{}, map[clock.Speed]int{}
 		for _, s := range ans.Standings {
 			if s.Player == asks {
-				place[s.Speed] = s.Place
+				place[s.Speed] = s.Rank
 			}
 			if s.Player != asks || s.Place <= protocol.MaxStandings {
 				if count[s.Speed]++; s.Place != count[s.Speed] {
