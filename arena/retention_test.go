@@ -187,6 +187,47 @@ func TestRetentionBehindRunningGames(t *testing.T) {
 	}
 }
 
+// The age of a log is that of its end: that of a game that lasted for weeks stays as long as
+// that of any other.
+func TestRetentionOfALongGame(t *testing.T) {
+	t.Parallel()
+	s := openTestStore(t)
+	remove := func(age time.Duration) int {
+		t.Helper()
+		r := &retention{store: s, keep: Keep{Logs: record.Bounds{Age: age}}, log: zerolog.Nop(), steps: maxSteps, removals: maxRemovals}
+		n, err := r.removeLogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for lasts := 200 * time.Millisecond; ; lasts *= 2 {
+		g := protocol.GameID(protocol.NewID())
+		begun(t, s, g, small(t, "600+6"), 0)
+		sleep(t.Context(), lasts)
+		ended := time.Now()
+		e, seq, err := s.lastEvent(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Kind, e.Index = protocol.EventRecorded, e.Index+1
+		if err := s.journal(g, seq, nil).append(t.Context(), &e, 0); err != nil {
+			t.Fatal(err)
+		}
+		kept := lasts / 2
+		if remove(kept) == 0 {
+			break
+		}
+		if after := time.Since(ended); after < kept {
+			t.Fatalf("the log was removed %v after the end of the game, of %v", after, kept)
+		}
+		// On a busy machine it was old enough: with longer times again.
+	}
+	if n := remove(time.Nanosecond); n != 1 {
+		t.Errorf("%d logs were removed later, want 1", n)
+	}
+}
+
 // A stream has more than is kept if its first entry is too old, or it is too large, as far as
 // there is such a bound.
 func TestExceeds(t *testing.T) {
