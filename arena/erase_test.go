@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/glicko"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -151,13 +152,19 @@ func TestErase(t *testing.T) {
 func TestEraseAwaitsArenas(t *testing.T) {
 	t.Parallel()
 	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
-	for what, test := range map[string]struct{ rated, rating, listing, stays bool }{
-		"neither":           {true, false, false, true},
-		"rated":             {true, true, false, true},
-		"listed":            {true, false, true, true},
-		"both":              {true, true, true, false},
-		"not to be rated":   {false, false, false, true},
-		"listed, not rated": {false, false, true, false},
+	for what, test := range map[string]struct {
+		counts, listed bool
+		rated          []protocol.PlayerID // whose standings include it
+		stays          bool
+	}{
+		"neither":                 {true, false, nil, true},
+		"rated":                   {true, false, []protocol.PlayerID{"ann", "bob"}, true},
+		"listed":                  {true, true, nil, true},
+		"both":                    {true, true, []protocol.PlayerID{"ann", "bob"}, false},
+		"rated for one":           {true, true, []protocol.PlayerID{"ann"}, true},
+		"rated for the other":     {true, true, []protocol.PlayerID{"bob"}, true},
+		"not to be rated":         {false, false, nil, true},
+		"not to be rated, listed": {false, true, nil, false},
 	} {
 		cfg := quick()
 		cfg.Prefix = protocol.NewID()
@@ -165,15 +172,18 @@ func TestEraseAwaitsArenas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: test.rated, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
+		rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: test.counts, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
 		rec.Seats[0].Player, rec.Seats[1].Player = "bob", "ann"
 		if err := a.store.publishRecord(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
-		if test.rating {
-			a.ladder.take(t.Context(), 1, rec)
+		for _, p := range test.rated {
+			standing := Standing{Player: p, Game: rec.Game, Speed: rec.Clock.Speed(), Rating: glicko.Start, Games: 1}
+			if err := a.ladder.put(t.Context(), &entry{Standing: standing, Seq: 1, Before: glicko.Start}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if test.listing {
+		if test.listed {
 			a.history.take(t.Context(), 1, rec)
 		}
 		found, err := Erase(t.Context(), nc, a.store.subjects, "ann", true)
