@@ -1,11 +1,12 @@
 // @ts-check
 // Keeps the list of the games being played up to date, until somebody stops that.
 
-import { still } from "./dom.js";
+import { freshly, still } from "./dom.js";
 
-const every = 10_000, within = 20_000; // after which a request is given up
+const every = 10_000; // milliseconds; a request that takes longer is given up
 const list = /** @type {HTMLElement|null} */ (document.querySelector("[data-list]"));
 const button = /** @type {HTMLButtonElement|null} */ (document.querySelector("[data-act=pause]"));
+const old = /** @type {HTMLElement|null} */ (document.querySelector("[data-old]"));
 let paused = false, asking = false;
 
 /** links of a list, by their addresses. @param {Element} of @returns {Map<string|null, Element>} */
@@ -32,12 +33,19 @@ function show(next) {
 async function update() {
 	if (paused || asking || document.hidden) return;
 	asking = true;
-	const text = await fetch(location.href, { signal: AbortSignal.timeout(within) })
+	const text = await fetch(location.href, { signal: AbortSignal.timeout(every) })
 		.then((answer) => (answer.ok ? answer.text() : ""))
 		.catch(() => "");
 	asking = false;
 	const next = new DOMParser().parseFromString(text, "text/html").querySelector("[data-list]");
-	if (next && !paused) still("live", () => show(next));
+	if (paused) return;
+	still("live", () => {
+		if (next) show(next);
+		if (old && !!old.textContent === !!next) {
+			old.textContent = next ? "" : old.dataset.old ?? "";
+			freshly(/** @type {HTMLElement} */ (list)); // it has moved
+		}
+	});
 }
 
 if (list && button) {
@@ -47,5 +55,7 @@ if (list && button) {
 		button.setAttribute("aria-pressed", String(paused));
 		if (!paused) void update();
 	};
-	setInterval(() => void update(), every);
+	setInterval(update, every);
+	document.addEventListener("visibilitychange", update);
+	addEventListener("online", update);
 }

@@ -297,3 +297,25 @@ func TestOldGameFromList(t *testing.T) {
 	eval[any](p.tab, `void setTimeout(() => history.back())`)
 	p.await(`location.search === "?from=1" && document.querySelector(".finished")`)
 }
+
+// TestOldList: the list of games says that it is old when it can't be brought up to date, and
+// is brought up to date as soon as somebody looks at it with a connection again.
+func TestOldList(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	p := newPerson(t, "watcher", phone, network.at)
+	p.before(`{ const every = setInterval; window.setInterval = (f, ms) => (ms === 10_000 ? (window.update = f, 0) : every(f, ms)); }`) // not by the time that passes
+	p.open("/games")
+	p.await(`window.update`)
+	const said = `document.querySelector("main [role=status]").textContent`
+	p.await(said + ` === ""`)
+	for _, event := range []string{`document.dispatchEvent(new Event("visibilitychange"))`, `dispatchEvent(new Event("online"))`} {
+		network.setCut(true)
+		eval[any](p.tab, `void update()`)
+		p.await(said + ` === "This list can't be brought up to date now. It shows how the games stood before."`)
+		network.setCut(false)
+		eval[any](p.tab, `void `+event)
+		p.await(said + ` === ""`)
+	}
+}
