@@ -785,9 +785,9 @@ func TestStandingsAreBounded(t *testing.T) {
 			if s.Player == asks {
 				place[s.Speed] = s.Rank
 			}
-			if s.Player != asks || s.Place <= protocol.MaxStandings {
-				if count[s.Speed]++; s.Place != count[s.Speed] {
-					t.Errorf("%s of %s has place %d, want %d", s.Player, s.Speed, s.Place, count[s.Speed])
+			if s.Player != asks || s.Rank <= protocol.MaxStandings {
+				if count[s.Speed]++; s.Rank != count[s.Speed] {
+					t.Errorf("%s of %s has place %d, want %d", s.Player, s.Speed, s.Rank, count[s.Speed])
 				}
 			}
 		}
