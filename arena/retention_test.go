@@ -194,7 +194,7 @@ func TestRetentionOfALongGame(t *testing.T) {
 	s := openTestStore(t)
 	remove := func(age time.Duration) int {
 		t.Helper()
-		r := &retention{store: s, keep: Keep{Logs: record.Bounds{Age: age}}, log: zerolog.Nop(), steps: maxSteps, removals: maxRemovals}
+		r := &pruner{store: s, keep: Retention{Logs: record.Bounds{Age: age}}, log: zerolog.Nop(), steps: maxSteps, removals: maxRemovals}
 		n, err := r.removeLogs(t.Context())
 		if err != nil {
 			t.Fatal(err)
