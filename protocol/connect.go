@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -206,7 +207,7 @@ func FailOver(ctx context.Context, nc *nats.Conn, works func(context.Context, *n
 		pool = append(pool, here)
 	}
 	for _, i := range rand.Perm(len(pool)) {
-		if pool[i] == here || !worksOver(ctx, nc.Opts, pool[i], works) {
+		if pool[i] == here || !worksOver(ctx, optionsOf(nc), pool[i], works) {
 			continue
 		}
 		pool[0], pool[i] = pool[i], pool[0] // the present one is taken out first, and then this one is next
@@ -244,6 +245,17 @@ func worksOver(ctx context.Context, opts nats.Options, url string, works func(co
 	return works(ctx, probe)
 }
 
+// replacing is held while a service replaces handlers among a connection's options, as micro
+// does, and while these are copied.
+var replacing sync.Mutex
+
+// optionsOf returns a copy of the options of a connection.
+func optionsOf(nc *nats.Conn) nats.Options {
+	replacing.Lock()
+	defer replacing.Unlock()
+	return nc.Opts
+}
+
 // connectOnce makes a connection with the options of another one that logs nothing, and is
 // not made again.
 func connectOnce(opts nats.Options) (*nats.Conn, error) {
@@ -258,7 +270,7 @@ func connectOnce(opts nats.Options) (*nats.Conn, error) {
 // in a queue group or, with "", without one. It asks the server over a connection of its own:
 // on nc a refusal would be logged as an error, and come again whenever that reconnects.
 func MaySubscribe(ctx context.Context, nc *nats.Conn, queue string, subjects ...string) (may []string, err error) {
-	probe, err := connectOnce(nc.Opts)
+	probe, err := connectOnce(optionsOf(nc))
 	if err != nil {
 		return nil, err
 	}

@@ -262,6 +262,38 @@ func TestFleetAgainstPlayers(t *testing.T) {
 	}
 }
 
+// While a service starts and ends, a process may ask over a connection of its own what its user
+// may do. The race detector watches the options that both look at.
+func TestPermissionsAskedWhileAServiceStarts(t *testing.T) {
+	w := newWire(t)
+	nc := w.connect(w.Player("bots"))
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	asking.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if may, err := protocol.MaySubscribe(w.ctx, nc, "", w.subjects.FleetAll()); err != nil || len(may) != 1 {
+				t.Errorf("may subscribe to %q: %v", may, err)
+				return
+			}
+		}
+	})
+	f := &fakeProcess{mode: protocol.ModeRunning}
+	for range 20 {
+		stop, err := protocol.ServeFleet(w.ctx, nc, w.subjects, protocol.FleetProcess{Process: protocol.BotProcess, Instance: "a1", Report: f.report, Control: f.control})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop()
+	}
+}
+
 // A process whose user may not answer the operator is told so, and nothing is refused on its
 // connection, where that would be logged.
 func TestFleetNotPermitted(t *testing.T) {

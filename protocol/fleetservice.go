@@ -88,15 +88,21 @@ func ServeFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetPr
 	case len(may) == 0: // each subject of the service would be refused, and logged
 		return nil, ErrNoFleet
 	}
+	replacing.Lock()
 	svc, err := micro.AddService(nc, micro.Config{
 		Name: "sparring-" + string(p.Process), Version: serviceVersion, Description: "Sparring's " + string(p.Process) + " process",
 		Metadata:     map[string]string{"instance": string(p.Instance), "build": p.Build, "prefix": subjects.Prefix(), "host": f.host},
 		StatsHandler: f.stats,
 	})
+	replacing.Unlock()
 	if err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	stop = func() { svc.Stop() } // fails only if the connection is closed, which ends the service too
+	stop = func() {
+		replacing.Lock()
+		defer replacing.Unlock()
+		svc.Stop() // fails only if the connection is closed, which ends the service too
+	}
 	endpoint := func(v FleetVerb, subject string, h func(micro.Request)) error {
 		return svc.AddEndpoint(string(v), micro.HandlerFunc(h), micro.WithEndpointSubject(subject), micro.WithEndpointQueueGroupDisabled())
 	}
