@@ -28,7 +28,7 @@ func TestFencedSeatIsGivenUp(t *testing.T) {
 	p.mu.Unlock()
 	gametest.Eventually(t, "the session to end", func() bool { return f.ledger.Used() == 0 && f.count(play.GameEnded) == 1 })
 	// Requests of the session arrive before this one, on the same connection.
-	if _, err := f.players[0].client.Chat(t.Context(), "game1", epoch, "marker"); err != nil {
+	if _, err := f.roster()[0].client.Chat(t.Context(), "game1", epoch, "marker"); err != nil {
 		t.Fatal(err)
 	}
 	p.mu.Lock()
