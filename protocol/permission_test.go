@@ -181,3 +181,16 @@ func TestSubscriptionLimit(t *testing.T) {
 		nc.Close()
 	}
 }
+
+// The connections of players and spectators leave a server that may open 8,192 files, as
+// docs/operating.md wants, half of them for its store: without, it could store nothing.
+func TestConnectionsLeaveFilesForTheStore(t *testing.T) {
+	accounts, err := natsconf.Accounts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	players, spectators := accounts["PLAYERS"].MaxConn, accounts["WATCH"].MaxConn
+	if players == 0 || spectators == 0 || players+spectators > 8192/2 {
+		t.Errorf("%d connections of players and %d of spectators, want limits of %d together", players, spectators, 8192/2)
+	}
+}
