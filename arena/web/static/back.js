@@ -73,7 +73,7 @@ export function stay(path) {
 export function enter(path, replace) {
 	clearTimeout(later);
 	shown = path;
-	if (!replace) history.replaceState({ ...history.state, top: scrollY }, "");
+	if (!replace && scrollY) history.replaceState({ ...history.state, top: scrollY }, "");
 	history[replace ? "replaceState" : "pushState"](null, "", path);
 }
 

@@ -118,7 +118,7 @@ func TestBackWithoutCloseWatcher(t *testing.T) {
 	p.tap(act("review"))
 	p.see(`[data-review]`)
 	eval[any](p.tab, `void setTimeout(() => location.reload())`)
-	p.await(`!document.querySelector("[data-review]") && !history.state`)
+	p.await(`!document.querySelector("[data-review]") && !history.state?.over`)
 	p.see(act("review"))
 	goes("back")
 	p.see(act("play"))

@@ -581,7 +581,7 @@ func TestLateAnswers(t *testing.T) {
 	p := newPerson(t, "impatient", phone, network.at)
 	id := string(p.play(setup{game: "gomoku", seat: "first"}))
 	for _, c := range []struct{ tapped, told string }{
-		{"invite", `said.includes("The link for your friend is ready. It is on the start page.")`},
+		{"invite", `said.some(text => text.includes("The link for your friend is ready. It is on the start page."))`},
 		{"play", visible(`[data-news]:not([href="/game/` + id + `"])`)},
 	} {
 		p.open("/")
