@@ -110,10 +110,10 @@ func (v fleetView) bots() []protocol.Report {
 // lines returns the view as tables, a line each. Before is an earlier view of the same
 // fleet, for what changes in time; nil: none.
 func (v fleetView) lines(before *fleetView) []string {
-	earlier := make(map[protocol.InstanceID]protocol.Report)
+	earlier := make(map[protocol.InstanceID]*protocol.Report)
 	if before != nil {
-		for _, r := range before.Reports {
-			earlier[r.Instance] = r
+		for i, r := range before.Reports {
+			earlier[r.Instance] = &before.Reports[i]
 		}
 	}
 	var t fleetText
@@ -168,8 +168,8 @@ func (t *fleetText) addSpace(r protocol.Report) {
 	}
 }
 
-// addBot adds a bot process, with an earlier report of the same instance, if there is one.
-func (t *fleetText) addBot(r, earlier protocol.Report, up string) {
+// addBot adds a bot process. Earlier is a report of the same instance; nil: none.
+func (t *fleetText) addBot(r protocol.Report, earlier *protocol.Report, up string) {
 	b := r.Bot
 	overhead := "-"
 	if b.Overhead.Moves > 0 {
@@ -177,7 +177,7 @@ func (t *fleetText) addBot(r, earlier protocol.Report, up string) {
 	}
 	t.bots.Add(r.Instance, r.Mode, fmt.Sprintf("%d/%d", b.Games, b.Slots), fmt.Sprintf("%d/%d", b.LevelGames, b.LevelSlots),
 		fmt.Sprintf("%.0f%% of %d", 100*b.Load, b.Cores), fmt.Sprintf("%d+%d", b.Thinking, b.Waiting),
-		movesPerSecond(r, earlier), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, hostOf(r), r.Build)
+		perSecond(r, earlier, func(r protocol.Report) int64 { return r.Bot.Moves }), overhead, b.LostOnTime, b.SeatsLost, b.Faults, b.PlayerCount, up, hostOf(r), r.Build)
 	if r.Text != "" {
 		t.note("%s is %s: %s", r.Instance, r.Mode, r.Text)
 	}
@@ -190,9 +190,9 @@ func (t *fleetText) addBot(r, earlier protocol.Report, up string) {
 }
 
 // addArena is addBot for an arena.
-func (t *fleetText) addArena(r, earlier protocol.Report, up string) {
+func (t *fleetText) addArena(r protocol.Report, earlier *protocol.Report, up string) {
 	a := r.Arena
-	t.arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, movesPerSecond(r, earlier), a.Ended,
+	t.arenas.Add(r.Instance, r.Mode, a.Refereed, a.Running, perSecond(r, earlier, func(r protocol.Report) int64 { return r.Arena.Moves }), a.Ended,
 		a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, hostOf(r), r.Build)
 	if a.Omitted > 0 {
 		t.note("%s knows %s", r.Instance, count(a.Omitted, "more instance", "more instances"))
@@ -223,24 +223,17 @@ func (t *fleetText) addOthers(others []protocol.KnownInstance) {
 // hostOf says where a process runs.
 func hostOf(r protocol.Report) string { return fmt.Sprintf("%s:%d", r.Host, r.PID) }
 
-// movesPerSecond returns the moves a second since an earlier report; "-" if that is of
-// another process, or there is none.
-func movesPerSecond(r, earlier protocol.Report) string {
-	span := r.ServerTime.Sub(earlier.ServerTime).Seconds()
-	if !earlier.Started.Equal(r.Started) || earlier.Process != r.Process || span <= 0 {
+// perSecond returns what was counted a second since an earlier report; "-" if there is none
+// of the same process.
+func perSecond(r protocol.Report, earlier *protocol.Report, count func(protocol.Report) int64) string {
+	if earlier == nil || !earlier.Started.Equal(r.Started) || earlier.Process != r.Process {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f", float64(movesPlayed(r)-movesPlayed(earlier))/span)
-}
-
-func movesPlayed(r protocol.Report) int64 {
-	switch {
-	case r.Bot != nil:
-		return r.Bot.Moves
-	case r.Arena != nil:
-		return r.Arena.Moves
+	span := r.ServerTime.Sub(earlier.ServerTime).Seconds()
+	if span <= 0 {
+		return "-"
 	}
-	return 0
+	return fmt.Sprintf("%.1f", float64(count(r)-count(*earlier))/span)
 }
 
 // maxOthers is how many instances are listed that are not of the fleet.
