@@ -29,12 +29,18 @@ func (p *tab) begin(game string) {
 	p.see(mayMove)
 }
 
+// resign resigns the game that is shown.
+func (p *tab) resign() {
+	p.t.Helper()
+	p.tap(act("resign"))
+	p.tap(act("yes-resign"))
+}
+
 // resignToReview resigns the game in which the person is to move, and opens its review.
 func (p *tab) resignToReview() {
 	p.t.Helper()
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.tap(act("review"))
 	p.see(`.review[data-complete="true"]`)
 }
@@ -165,8 +171,7 @@ func largeText(t *testing.T, p *person, size int64) {
 	p.tapUntil(`[data-mine] a`, inGame)
 	p.move("h2e2")
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.see(act("rematch"))
 	look("end")
 	const cut = `[...document.querySelectorAll(".seat.top .name, [data-status]")].filter(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map(e => e.textContent).join()`
@@ -178,8 +183,7 @@ func largeText(t *testing.T, p *person, size int64) {
 	look("review")
 	p.begin("gomoku")
 	look("game with a button to confirm")
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.open("/games")
 	look("games")
 	p.open("/ladder")
@@ -288,6 +292,13 @@ func TestForeignSettings(t *testing.T) {
 	p.await(`document.querySelector('[data-ply="1"]').textContent === "炮二平五"`)
 }
 
+// module makes a module of the page's scripts a variable of its name.
+func (p *tab) module(name string) {
+	p.t.Helper()
+	eval[any](p, `import(document.querySelector('script[type="module"]').src.replace("main.js", "`+name+`.js")).then(m => window.`+name+` = m), null`)
+	p.await("window." + name)
+}
+
 // TestWords: the scripts write clocks and rules as the server's pages do, and a bot's name
 // whole that is not one in two languages.
 func TestWords(t *testing.T) {
@@ -297,8 +308,7 @@ func TestWords(t *testing.T) {
 	p.open("/")
 	p.connected()
 	for _, module := range []string{"clock", "i18n", "players"} {
-		eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main", "`+module+`")).then(m => window.`+module+` = m), null`)
-		p.await("window." + module)
+		p.module(module)
 	}
 	for expression, want := range map[string]string{
 		`clock.label("86400/move", i18n.t)`:       "1 day a move",
@@ -322,8 +332,7 @@ func TestClockArithmetic(t *testing.T) {
 	p := newPerson(t, "clockmaker", desktop, w.at)
 	p.open("/")
 	p.connected()
-	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "clock.js")).then(m => window.clock = m), null`)
-	p.await(`window.clock`)
+	p.module("clock")
 	type turn struct {
 		Clock   string          `json:"clock"`
 		Clocks  protocol.Clocks `json:"clocks"`
@@ -392,8 +401,7 @@ func TestQuestions(t *testing.T) {
 	p.see(`dialog[open]`)
 	p.tap(act("no"))
 	p.await(`!document.querySelector("dialog") && !document.documentElement.dataset.result`)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.await(`document.documentElement.dataset.result === "second"`)
 	p.see(`[data-status] a[href="/rules/gomoku#resign"]`)
 	p.see(act("rematch"))

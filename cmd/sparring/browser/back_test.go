@@ -78,8 +78,7 @@ func TestBackWithoutCloseWatcher(t *testing.T) {
 	goes("back")
 	p.await(`!document.querySelector("dialog")`)
 	at("after Back from a question", "/game/"+game)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.see(act("review"))
 
 	// A mistake that is tried again, in a review.
@@ -175,8 +174,7 @@ func TestBackToTheGameBefore(t *testing.T) {
 	resign := func() {
 		t.Helper()
 		p.see(act("resign"))
-		p.tap(act("resign"))
-		p.tap(act("yes-resign"))
+		p.resign()
 		p.see(act("rematch"))
 		p.await(over)
 	}

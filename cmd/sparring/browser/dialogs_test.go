@@ -98,8 +98,7 @@ func TestTappedTwice(t *testing.T) {
 	}
 	p.move("h8")
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.tapTwice(act("review"))
 	p.see(`[data-review]`)
 	if n := eval[int](p.tab, `document.querySelectorAll("[data-review]").length`); n != 1 {

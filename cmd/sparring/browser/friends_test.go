@@ -47,8 +47,7 @@ func TestFriends(t *testing.T) {
 			}
 			next()
 			next()
-			f.bob.tap(act("resign"))
-			f.bob.tap(act("yes-resign"))
+			f.bob.resign()
 			f.ends(game.FirstWins, protocol.ReasonResign)
 
 			f.rematch()
@@ -241,8 +240,7 @@ func TestChat(t *testing.T) {
 	f.ann.move("h8")
 	f.bob.move("a1")
 	f.ann.await(`document.documentElement.dataset.turn === "first"`)
-	f.bob.tap(act("resign"))
-	f.bob.tap(act("yes-resign"))
+	f.bob.resign()
 	f.ends(game.FirstWins, protocol.ReasonResign)
 	f.ann.tap(act("review"))
 	f.ann.see(`[data-review]`)

@@ -136,8 +136,7 @@ func TestLadder(t *testing.T) {
 	}
 	first.move("h8")
 	second.move("h9")
-	ann.tap(act("resign"))
-	ann.tap(act("yes-resign"))
+	ann.resign()
 	for _, p := range []*tab{ann.tab, bob.tab} {
 		p.see(`[data-rated]`)
 		p.fits("rated")
@@ -169,8 +168,7 @@ func TestLadder(t *testing.T) {
 		t.Errorf("the next game: %s, in the other tab %s", next, other)
 	}
 	ann.see(mayMove)
-	two.tap(act("resign"))
-	two.tap(act("yes-resign"))
+	two.resign()
 	ann.see(`[data-rated]`)
 	ann.picture("ladder-again")
 

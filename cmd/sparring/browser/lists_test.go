@@ -31,8 +31,7 @@ func TestPagesWithoutScript(t *testing.T) {
 	if reader.sees(act("pause")) {
 		t.Error("a button that needs a script")
 	}
-	player.tap(act("resign"))
-	player.tap(act("yes-resign"))
+	player.resign()
 	player.await(`document.documentElement.dataset.result`)
 
 	reader.open("/game/" + id + "?lang=zh")
@@ -82,8 +81,7 @@ func TestOldGame(t *testing.T) {
 	id, old := string(p.shown()), "old"+protocol.NewID()[:8]
 	p.move("h8")
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	w.copyRecord(t, id, old)
 
 	const shown = `article.read .steps .num`
@@ -118,8 +116,7 @@ func TestLiveList(t *testing.T) {
 	visitor.see(`.board [data-point="d1"]`)
 	visitor.connected()
 	watcher.tap(act("pause"))
-	player.tap(act("resign"))
-	player.tap(act("yes-resign"))
+	player.resign()
 	player.await(`document.documentElement.dataset.result`)
 	watcher.see(link)
 	watcher.tap(act("pause"))
@@ -224,8 +221,7 @@ func TestPlayer(t *testing.T) {
 	if p.sees(`.seat a[href]`) {
 		t.Error("a name leads away from a game in play")
 	}
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.see(`.seat.top a[href^="/player/"]`)
 	if h := eval[float64](p.tab, `Math.min(...[...document.querySelectorAll(".seat a")].map(a => a.getBoundingClientRect().height))`); h < 24 {
 		t.Errorf("a name is %v pixels high, too low for a finger", h)
@@ -266,8 +262,7 @@ func TestOldGameFromList(t *testing.T) {
 	id, old := string(p.shown()), "old"+protocol.NewID()[:6]
 	p.move("h8")
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.see(`.seat.bottom a[href^="/player/"]`)
 	own := eval[string](p.tab, `document.querySelector(".seat.bottom a").pathname`)
 	for n := range 21 {

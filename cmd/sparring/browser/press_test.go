@@ -107,8 +107,7 @@ func TestPressed(t *testing.T) {
 	p.await(`location.pathname.endsWith("/2")`)
 	p.await(fmt.Sprintf(`%s === 5`, plies))
 
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	p.tap(act("review"))
 	release = p.hold(act("onward"))
 	p.see(`.review[data-complete="true"]`)
@@ -130,8 +129,7 @@ func TestNextLevel(t *testing.T) {
 		p.play(setup{game: "gomoku", seat: "first"})
 		p.move("h8")
 		p.see(mayMove)
-		p.tap(act("resign"))
-		p.tap(act("yes-resign"))
+		p.resign()
 		p.see(act("rematch"))
 	}
 	lost := p.path()

@@ -105,14 +105,14 @@ func TestGraphNotKnown(t *testing.T) {
 	p := newPerson(t, "ann", desktop, w.at)
 	p.open("/")
 	p.connected()
-	eval[any](p.tab, `import(document.querySelector('script[type="module"]').src.replace("main.js", "graph.js")).then(m => {
-		const g = new m.Graph({label: "chances", go() {}, describe: String});
+	p.module("graph")
+	eval[any](p.tab, `{
+		const g = new graph.Graph({label: "chances", go() {}, describe: String});
 		document.body.append(g.element);
 		g.show([null, null, {turn: "first", chance: 0.5, depth: 1}, {turn: "second", chance: 0.6, depth: 1}, null], 3);
-		window.graph = g.element;
-	}), null`)
-	p.await(`window.graph?.querySelector(".chance")`)
-	filled := eval[[]float64](p.tab, `[...graph.querySelectorAll(".first, .second")].flatMap(e => { const b = e.getBBox(), w = graph.querySelector("svg").getBoundingClientRect().width; return [b.x / w, (b.x + b.width) / w]; })`)
+	}`)
+	p.await(`document.querySelector(".graph .chance")`)
+	filled := eval[[]float64](p.tab, `[...document.querySelectorAll(".graph :is(.first, .second)")].flatMap(e => { const b = e.getBBox(), w = e.ownerSVGElement.getBoundingClientRect().width; return [b.x / w, (b.x + b.width) / w]; })`)
 	if len(filled) != 4 || filled[0] < 0.4 || filled[1] > 0.8 || filled[2] != filled[0] || filled[3] != filled[1] {
 		t.Errorf("of five positions the third and fourth are known; filled is %v of the width", filled)
 	}
@@ -204,8 +204,7 @@ func TestReviewWithoutConnection(t *testing.T) {
 	p.begin("gomoku")
 	p.move("h8")
 	p.see(mayMove)
-	p.tap(act("resign"))
-	p.tap(act("yes-resign"))
+	p.resign()
 	call(p.tab, cdpnetwork.Enable, cdpnetwork.EnableParams{})
 	call(p.tab, block, blocked{[]string{"*/api/position"}})
 	p.tap(act("review"))

@@ -35,8 +35,7 @@ func TestSpokenGame(t *testing.T) {
 	f.ann.see(mayMove)
 	f.ann.tap(act("resign"))
 	f.ann.see(`dialog[open]`)
-	f.bob.tap(act("resign"))
-	f.bob.tap(act("yes-resign"))
+	f.bob.resign()
 	f.ann.await(regions + `[1].join() === "You won. " + document.querySelector("[data-status] a").textContent`)
 	f.ann.await(`!document.querySelector("dialog")`)
 }

@@ -33,8 +33,7 @@ func TestFirstGame(t *testing.T) {
 			for mover(p.tab) != nil {
 				e := watched.latest(t, id, p.tab)
 				if c.game != "gomoku" && len(e.Moves) > 4 && !*whole {
-					p.tap(act("resign"))
-					p.tap(act("yes-resign"))
+					p.resign()
 					p.await(`document.documentElement.dataset.result`)
 					break
 				}

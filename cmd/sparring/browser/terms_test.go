@@ -38,8 +38,7 @@ func TestOpenings(t *testing.T) {
 		t.Error("White sees forbidden points on its turn")
 	}
 	f.play(f.bob, "h8")
-	f.ann.tap(act("resign"))
-	f.ann.tap(act("yes-resign"))
+	f.ann.resign()
 	f.ends(game.SecondWins, protocol.ReasonResign)
 
 	f.invite(setup{game: "gomoku", rules: "gomoku/renju-15+soosyrv-8"})
