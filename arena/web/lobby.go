@@ -142,8 +142,8 @@ func (h *hub) commonLobby() Lobby {
 	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances(), h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
 }
 
-// opponents returns the bots that take people, an entry for each game, by level. Of
-// ratings they have those of their players.
+// opponents returns the bots that take people, an entry for each game, by level.
+// Ratings are those of the levels' players.
 func opponents(instances []arena.Instance, ratings map[protocol.PlayerID]glicko.Rating) []Opponent {
 	list := []Opponent{}
 	levels := levelsOf(instances)
