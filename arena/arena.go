@@ -56,6 +56,7 @@ type Arena struct {
 	complaints recent[complaint]
 	reach      *reach
 	space      spaceLevels
+	lost       atomic.Pointer[lostStreams]
 	unkept     atomic.Int64 // games that go on without their logs
 	returned   atomic.Int64 // challenges that wait in the queue for their next attempt
 
@@ -65,6 +66,7 @@ type Arena struct {
 	deciding int // challenges that are being decided
 	draining bool
 	checks   []func() error
+	buckets  []string // streams of the buckets of gateways
 }
 
 // New checks the settings and the streams, and creates missing streams. While the
@@ -228,6 +230,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.serveFleet(a.life) })
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
+	a.wg.Go(func() { a.watchLost(a.life) })
 	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
 	a.followRecords(a.history.follow, func(line *zerolog.Event) {
 		line.Msg("records can't be read, so players' games are not listed; trying again")

@@ -185,7 +185,13 @@ func (a *Arena) Present(p protocol.PlayerID) bool { return a.presence.anyHello(p
 func (a *Arena) Bucket(ctx context.Context, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	want.Bucket = streamName(a.Subjects(), want.Bucket)
 	want.Replicas, want.Storage = a.cfg.Replicas, jetstream.FileStorage
-	return openBucket(ctx, a.store.js, want)
+	kv, err := openBucket(ctx, a.store.js, want)
+	if err == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.buckets = append(a.buckets, "KV_"+want.Bucket)
+	}
+	return kv, err
 }
 
 // People returns the bucket of the people that gateways act for, which never

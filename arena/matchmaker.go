@@ -64,6 +64,11 @@ func (a *Arena) matchmake(ctx context.Context) {
 				a.log.Warn().Err(err).Msg("challenge queue can't be read; trying again")
 			}
 			failing = true
+			if queueGone(err) {
+				if err := a.store.openQueue(ctx); err != nil {
+					a.log.Debug().Err(err).Msg("challenge queue not opened again")
+				}
+			}
 			sleep(ctx, 250*time.Millisecond)
 			continue
 		}
@@ -105,7 +110,7 @@ func (a *Arena) take(ctx context.Context, n int) error {
 func (a *Arena) room() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.draining {
+	if a.draining || a.missingStreams() != nil {
 		return 0
 	}
 	return min(decidedAtOnce-a.deciding, a.cfg.Games-len(a.referees)-a.deciding)

@@ -54,6 +54,9 @@ func (a *Arena) fault() error {
 	if !a.nc.IsConnected() {
 		return fmt.Errorf("no connection to NATS: %s", a.nc.Status())
 	}
+	if err := a.missingStreams(); err != nil {
+		return err
+	}
 	if n := a.unkept.Load(); n > 0 || a.leases.short() {
 		return fmt.Errorf("the store has no room; games that go on in this process alone: %d; %s, and leave this process running", n, makeRoom)
 	}

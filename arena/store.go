@@ -85,14 +85,8 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	if err != nil {
 		return nil, err
 	}
-	s.queue, err = s.challenges.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "matchmaker", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
-		// Challenges that wait for a player count as unacknowledged. With a low
-		// bound they would block those behind them.
-		MaxAckPending: -1,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(subjects, "challenges"), err)
+	if err := s.openQueue(ctx); err != nil {
+		return nil, err
 	}
 	s.leases.KeyValue, err = openBucket(ctx, js, jetstream.KeyValueConfig{
 		Bucket: streamName(subjects, "leases"), Description: "which arenas run", TTL: cfg.LeaseFor,
@@ -131,6 +125,26 @@ func openStore(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, c
 	}
 	s.peopleKey, err = openPeopleKey(ctx, s.people)
 	return s, err
+}
+
+// openQueue opens the queue of challenges, and creates it if it is missing.
+func (s *store) openQueue(ctx context.Context) error {
+	queue, err := s.challenges.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "matchmaker", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
+		// Challenges that wait for a player count as unacknowledged. With a low
+		// bound they would block those behind them.
+		MaxAckPending: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("consumer matchmaker of stream %s: %w", streamName(s.subjects, "challenges"), err)
+	}
+	s.queue = queue
+	return nil
+}
+
+// queueGone reports whether a queue can't be read because somebody has removed it.
+func queueGone(err error) bool {
+	return errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, nats.ErrNoResponders)
 }
 
 // awaitStore calls open until the store has room and answers, also after a restart of
@@ -204,15 +218,32 @@ const perSubject = 10_000
 // markerFor is how long watchers can see that a lease has expired.
 const markerFor = time.Minute
 
+// keptStreams names the streams whose content an arena can't do without: while others hold
+// something, a missing one of them is not created.
+func keptStreams(subjects protocol.Subjects) []string {
+	return []string{streamName(subjects, "challenges"), streamName(subjects, "games"), streamName(subjects, "records"), bucketStream(subjects, "ladder")}
+}
+
+// bucketStream names the stream of a bucket.
+func bucketStream(subjects protocol.Subjects, what string) string {
+	return "KV_" + streamName(subjects, what)
+}
+
+// streams names all streams of the store.
+func (s *store) streams() []string {
+	names := keptStreams(s.subjects)
+	for _, what := range []string{"leases", "owners", "history", "people"} {
+		names = append(names, bucketStream(s.subjects, what))
+	}
+	return names
+}
+
 // complete returns an error if some of the platform's streams exist, with
 // entries, and others do not: a lost stream must not be created again silently.
 // The leases don't count, since they expire anyway.
 func complete(ctx context.Context, js jetstream.JetStream, subjects protocol.Subjects) error {
 	used, missing := "", []string{}
-	for _, name := range []string{
-		streamName(subjects, "challenges"), streamName(subjects, "games"), streamName(subjects, "records"),
-		"KV_" + streamName(subjects, "ladder"),
-	} {
+	for _, name := range keptStreams(subjects) {
 		st, err := js.Stream(ctx, name)
 		switch {
 		case errors.Is(err, jetstream.ErrStreamNotFound):

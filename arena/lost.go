@@ -1,0 +1,91 @@
+package arena
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Times of the look after streams that somebody has removed.
+const (
+	lookEvery    = 5 * time.Second
+	sayLostAgain = time.Minute
+)
+
+// watchLost looks for streams that are removed while the arena runs, until ctx ends.
+// Without one, nothing that is stored fails in a way of its own: the log of a game, its
+// record or its rating is tried again and again. So the operator is told, and no game begins.
+func (a *Arena) watchLost(ctx context.Context) {
+	var said time.Time
+	for ctx.Err() == nil {
+		a.mu.Lock()
+		names := append(a.store.streams(), a.buckets...)
+		a.mu.Unlock()
+		lost, err := a.store.lost(ctx, names)
+		switch now := time.Now(); {
+		case err != nil: // the server says nothing of them now
+		case lost == nil:
+			if a.lost.Swap(nil) != nil {
+				a.log.Info().Msg("the missing streams are there again")
+			}
+			said = time.Time{}
+		default:
+			a.lost.Store(lost)
+			if now.Sub(said) >= sayLostAgain {
+				a.log.Error().Err(lost).Msg("streams are missing: no game begins")
+				said = now
+			}
+		}
+		sleep(ctx, lookEvery)
+	}
+}
+
+// lostStreams is an error for streams that somebody has removed.
+type lostStreams struct {
+	names []string
+	kept  bool // some of them hold what an arena does not create again
+}
+
+func (e *lostStreams) Error() string {
+	remedy := "start the arenas again, which create them"
+	if e.kept {
+		remedy = "stop the arenas, restore them from a backup, and start the arenas again"
+	}
+	return fmt.Sprintf("missing streams: %s; %s", strings.Join(e.names, ", "), remedy)
+}
+
+// missingStreams returns why no game may begin, or nil.
+func (a *Arena) missingStreams() error {
+	if lost := a.lost.Load(); lost != nil {
+		return lost
+	}
+	return nil
+}
+
+// lost returns which of the streams are not on the server, nil if all are. The error says
+// that the server did not tell.
+func (s *store) lost(ctx context.Context, names []string) (*lostStreams, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	list := s.js.StreamNames(ctx)
+	var there []string
+	for name := range list.Name() {
+		there = append(there, name)
+	}
+	if err := list.Err(); err != nil {
+		return nil, err
+	}
+	lost := &lostStreams{}
+	for _, name := range names {
+		if !slices.Contains(there, name) {
+			lost.names = append(lost.names, name)
+			lost.kept = lost.kept || slices.Contains(keptStreams(s.subjects), name)
+		}
+	}
+	if lost.names == nil {
+		return nil, nil
+	}
+	return lost, nil
+}
