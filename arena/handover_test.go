@@ -219,6 +219,40 @@ func TestSeatGivenBackAllTheTime(t *testing.T) {
 	}
 }
 
+// While an instance thinks about the offer of a vacant seat, the seat is offered to nobody
+// else: two that accept could not both have it.
+func TestVacantSeatIsOfferedOnceAtATime(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	cfg := steady()
+	cfg.OfferFor, cfg.HoldFor = patience, 2*patience
+	runArena(t, srv, cfg)
+	_, bob, g := still(t, srv, small(t, "600+5"))
+	var offers atomic.Int64
+	asked, decide := make(chan struct{}), make(chan struct{})
+	bob.set(func(p *player) {
+		accept := p.answer
+		p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+			if offers.Add(1) == 1 {
+				close(asked)
+				<-decide
+			}
+			return accept(o)
+		}
+	})
+	if _, err := bob.Leave(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	sleep(t.Context(), 10*cfg.Heartbeat) // the referee looks at the seat again and again
+	close(decide)
+	bob.until(g, "the seat", func(st protocol.State) bool { return st.Holders[game.Second].Instance == "b1" })
+	sleep(t.Context(), cfg.Heartbeat) // other offers would have waited behind the first
+	if n := offers.Load(); n != 1 {
+		t.Errorf("the seat was offered %d times, want once", n)
+	}
+}
+
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "", "ann", "bob")
