@@ -11,6 +11,7 @@ import (
 // Times of the look after streams that somebody has removed.
 const (
 	lookEvery    = 5 * time.Second
+	lookAgain    = time.Second // a server that has just started may not list all yet
 	sayLostAgain = time.Minute
 )
 
@@ -19,26 +20,27 @@ const (
 // record or its rating is tried again and again. So the operator is told, and no game begins.
 func (a *Arena) watchLost(ctx context.Context) {
 	var said time.Time
+	doubted := false
 	for ctx.Err() == nil {
-		a.mu.Lock()
-		names := append(a.store.streams(), a.buckets...)
-		a.mu.Unlock()
-		lost, err := a.store.lost(ctx, names)
-		switch now := time.Now(); {
+		pause := lookEvery
+		lost, err := a.findLost(ctx)
+		switch {
 		case err != nil: // the server says nothing of them now
 		case lost == nil:
 			if a.lost.Swap(nil) != nil {
 				a.log.Info().Msg("the missing streams are there again")
 			}
-			said = time.Time{}
+			said, doubted = time.Time{}, false
+		case !doubted:
+			doubted, pause = true, lookAgain
 		default:
 			a.lost.Store(lost)
-			if now.Sub(said) >= sayLostAgain {
+			if now := time.Now(); now.Sub(said) >= sayLostAgain {
 				a.log.Error().Err(lost).Msg("streams are missing: no game begins")
 				said = now
 			}
 		}
-		sleep(ctx, lookEvery)
+		sleep(ctx, pause)
 	}
 }
 
@@ -64,12 +66,15 @@ func (a *Arena) missingStreams() error {
 	return nil
 }
 
-// lost returns which of the streams are not on the server, nil if all are. The error says
-// that the server did not tell.
-func (s *store) lost(ctx context.Context, names []string) (*lostStreams, error) {
+// findLost returns which of the platform's streams are not on the server, nil if all are.
+// The error says that the server did not tell.
+func (a *Arena) findLost(ctx context.Context) (*lostStreams, error) {
+	a.mu.Lock()
+	want := append(a.store.streams(), a.buckets...)
+	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	list := s.js.StreamNames(ctx)
+	list := a.store.js.StreamNames(ctx)
 	var there []string
 	for name := range list.Name() {
 		there = append(there, name)
@@ -78,10 +83,10 @@ func (s *store) lost(ctx context.Context, names []string) (*lostStreams, error) 
 		return nil, err
 	}
 	lost := &lostStreams{}
-	for _, name := range names {
+	for _, name := range want {
 		if !slices.Contains(there, name) {
 			lost.names = append(lost.names, name)
-			lost.kept = lost.kept || slices.Contains(keptStreams(s.subjects), name)
+			lost.kept = lost.kept || slices.Contains(keptStreams(a.Subjects()), name)
 		}
 	}
 	if lost.names == nil {
