@@ -38,7 +38,7 @@ export class Board {
 
 	/** @type {"move"|"premove"|"none"} */ #may = "none";
 	/** @type {string|null} */ #sent = null;
-	/** @type {{move: string, ply: number}|null} */ #premove = null;
+	/** @type {{move: string, ply: number, key: string}|null} */ #premove = null;
 	/** @type {Branch|null} */ #tree = null;
 	/** @type {Marked[]} */ #marks = [];
 	/** @type {string[]} */ #arrows = [];
@@ -300,18 +300,24 @@ export class Board {
 	/** @param {string|null} move @param {boolean} [lost] */
 	#setPremove(move, lost = false) {
 		if (move === (this.#premove?.move ?? null)) return;
-		this.#premove = move === null ? null : { move, ply: this.view?.ply ?? 0 };
+		this.#premove = move === null || !this.view ? null : { move, ply: this.view.ply, key: this.view.key };
 		this.#draw();
 		this.onpremove(move, lost);
 	}
 
-	/** settle plays the premove once it is the person's turn, unless it has become illegal or loses at once. */
+	/**
+	 * settle plays the premove once it is the person's turn, unless it has become illegal or loses
+	 * at once. It is for the next turn only: none later, as when another device has moved, and none
+	 * after a takeback.
+	 */
 	#settle() {
 		const premove = this.#premove, view = this.view;
-		if (!premove || !view || this.#may !== "move" || view.ply <= premove.ply) return;
-		const { move } = premove, result = view.ends?.[move]?.result;
+		if (!premove || !view) return;
+		const { move, ply, key } = premove, next = view.ply === ply + 1;
+		if (view.key === key || (this.#may === "premove" && next)) return; // a position is shown before it may be played in
+		const result = view.ends?.[move]?.result;
 		const loses = result === "first" || result === "second" ? result !== view.turn : view.forbidden?.some((f) => f.point === move);
-		const playable = view.moves.includes(move) && !loses;
+		const playable = this.#may === "move" && next && view.moves.includes(move) && !loses;
 		this.#setPremove(null, !playable);
 		if (playable) this.#decide(move);
 		else this.scene.flash(points(move));

@@ -309,7 +309,7 @@ class Game {
 	/** @param {boolean} live @returns {"move"|"premove"|"none"} */
 	#may(live) {
 		const s = /** @type {State} */ (this.state);
-		if (!live || !s.you || s.status !== "playing" || this.#pending) return "none";
+		if (!live || !s.you || s.status === "finished" || this.#pending) return "none"; // while a game is halted, a premove waits
 		if (s.turn === s.you) return s.may?.includes("move") ? "move" : "none";
 		return settings.premove && !s.view.stage ? "premove" : "none";
 	}

@@ -22,13 +22,9 @@ func TestTwoGames(t *testing.T) {
 	taken := f.invite(setup{game: "xiangqi", clock: "600+5"})
 	live := string(f.game)
 
-	f.ann.tap(act("settings"))
-	f.ann.tap(`dialog input[name="premove"]`)
-	f.ann.tap(`dialog ` + act("close"))
+	f.ann.premoves()
 	f.play(f.ann, "h2e2")
-	f.ann.see(`.board[data-may="premove"]`)
-	f.ann.choose("e2e6")
-	f.ann.see(`.board .premove`)
+	f.ann.premove("e2e6")
 	f.play(f.bob, "h9g7")
 	f.bob.see(mayMove)
 	if e := f.watched.latest(t, f.game, f.bob); len(e.Moves) != 3 || e.Moves[2] != "e2e6" {
