@@ -466,11 +466,13 @@ class Game {
 		this.#pending = pending;
 		this.#draw();
 		while (this.#pending === pending && !this.#closed) {
-			const answer = await socket.send({ t: "move", game: this.id, ply: pending.ply, move, lag_ms: socket.time.lag() });
-			if (["accepted", "duplicate"].includes(answer.code) || this.#pending !== pending) return;
-			if (!["unavailable", "paused", "rate-limited", "unknown-peer"].includes(answer.code)) {
+			const { code } = await socket.send({ t: "move", game: this.id, ply: pending.ply, move, lag_ms: socket.time.lag() });
+			if (code === "accepted" || this.#pending !== pending || this.#closed) return;
+			if (code === "duplicate") await socket.send({ t: "open", game: this.id }); // with the state of now: the move may have been taken back since, by another device
+			if (this.#pending !== pending || this.#closed) return;
+			if (!["unavailable", "paused", "rate-limited", "unknown-peer"].includes(code)) {
 				this.#pending = null;
-				if (answer.code !== "stale" && answer.code !== "over") note(this.t(`error.${answer.code}`));
+				if (!["duplicate", "stale", "over"].includes(code)) note(this.t(`error.${code}`));
 				return this.#draw();
 			}
 			await new Promise((done) => setTimeout(done, again));

@@ -118,6 +118,38 @@ func TestResignedWithoutConnection(t *testing.T) {
 	p.await(`document.documentElement.dataset.result === "second"`)
 }
 
+// TestTakenBackMeanwhile: a move whose answer is lost, and which another device of the player
+// has had taken back meanwhile, leaves the board free for another one.
+func TestTakenBackMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	network := newWire(t, w.at)
+	ann := newPerson(t, "ann", phone, network.at)
+	f := &friends{t: t, watched: w.watch(t), ann: ann.tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
+	f.play(f.ann, "h8")
+	f.play(f.bob, "h9")
+	other := ann.newTab("other device")
+	other.origin = "http://" + w.at
+	other.open("/game/" + string(f.game))
+	ann.see(mayMove)
+	network.down.stall(true)
+	ann.choose("i9")
+	gametest.Eventually(t, "the move has arrived", func() bool { return len(f.watched.of(f.game).Moves) == 3 })
+	network.setCut(true)
+	network.down.stall(false)
+	other.await(plies + ` === 3`)
+	other.tap(act("takeback"))
+	f.bob.tap(act("takeback-accept"))
+	other.see(mayMove)
+	network.setCut(false)
+	ann.connected()
+	ann.move("i8")
+	if moves := f.watched.latest(t, f.game, ann.tab).Moves; !slices.Equal(moves, []string{"h8", "h9", "i8"}) {
+		t.Errorf("played: %v", moves)
+	}
+}
+
 // TestOfferedWithoutConnection: somebody who offers a draw without a network, and gets the
 // opponent's move with it, is told that the offer was not made.
 func TestOfferedWithoutConnection(t *testing.T) {
