@@ -33,6 +33,8 @@ const spelled = new Set(["game", "moves"]);
 /** Missing is what load fails with where something can't be loaded now. */
 export class Missing extends Error {}
 
+const within = 20000; // milliseconds that a module may take: on a connection that has died none comes
+
 let stale = false;
 
 /** expire says whether the server has other files than this page, which shall be loaded anew then: what it would load now need not go with what it has. @param {boolean} is */
@@ -61,7 +63,8 @@ export const words = () => more().catch(() => Promise.reject(new Missing("words"
 function fetched(name) {
 	if (stale) return Promise.reject(new Missing(name));
 	const n = failures.get(name) ?? 0;
-	const module = import(`./${name}.js${n ? `?${n}` : ""}`).catch((e) => { // a browser may remember that it could not load an address
+	const late = new Promise((_, fail) => setTimeout(fail, within, "too late"));
+	const module = Promise.race([import(`./${name}.js${n ? `?${n}` : ""}`), late]).catch((e) => { // a browser may remember that it could not load an address
 		console.warn(e);
 		modules.delete(name);
 		failures.set(name, n + 1);
@@ -74,7 +77,7 @@ function fetched(name) {
 /** incomplete reports whether a module that could not be loaded is still not there. */
 export const incomplete = () => [...failures.keys()].some((name) => !modules.has(name));
 
-/** ahead loads all modules, one after the other, up to one that can't be loaded now. */
+/** ahead loads all modules, one after the other, up to one that can't be loaded now. One that was given up may come at a second attempt. */
 export async function ahead() {
-	for (const name of order) await load(name);
+	for (const name of order) await load(name).catch(() => load(name));
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
@@ -481,6 +482,40 @@ func TestPartNotLoaded(t *testing.T) {
 		call(p.tab, block, blocked{[]string{}})
 		p.tapUntil(act(c.button), visible(c.opens))
 	}
+}
+
+// TestPartNeverLoaded: a part of the page that never comes, since it was on its way when a
+// connection died, is given up like one that can't be loaded. A button says so, and those
+// that are loaded ahead come nevertheless.
+func TestPartNeverLoaded(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "commuter", phone, w.at)
+	id := p.play(setup{game: "gomoku", seat: "first"})
+	open := func(p *tab) {
+		t.Helper()
+		p.before(`{
+			const later = setTimeout;
+			window.expire = []; // for each module, what gives it up
+			window.setTimeout = (f, ms, ...rest) => (ms === 20000 ? expire.push(() => f(...rest)) : later(f, ms, ...rest));
+		}`)
+		call(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/moves.js"}}})
+		p.open("/game/" + string(id))
+		p.see(mayMove)
+	}
+	p.before(saving)
+	open(p.tab)
+	p.tap(act("list"))
+	p.await(`expire.length === 2`)
+	eval[any](p.tab, `void expire[1]()`)
+	p.await(notes(missing))
+	p.tapUntil(act("list"), visible(`.sheet.open`))
+
+	next := p.newTab("another tab")
+	open(next)
+	next.await(`expire.length === 2`)
+	eval[any](next, `void expire[1]()`)
+	next.await(fetches("onward.js")) // the last one
 }
 
 // TestLoadedAhead: once the connection has had nothing to do for a while, all of the page works
