@@ -70,7 +70,6 @@ export class Board {
 		this.#may = may;
 		this.stamp++;
 		this.#drop();
-		if (may === "none") this.#setPremove(null);
 		this.element.dataset.may = may;
 		if (may !== "none") this.bar.needed = true;
 		this.#draw();
@@ -134,6 +133,9 @@ export class Board {
 		if (this.chosen.length > 0) this.#choose(this.chosen.slice(0, -1));
 		else this.#setPremove(null);
 	}
+
+	/** premoved reports whether a move for the next turn is chosen. */
+	get premoved() { return !!this.#premove; }
 
 	/** confirm plays the move that was aimed at. */
 	confirm() {
@@ -312,7 +314,7 @@ export class Board {
 	 */
 	#settle() {
 		const premove = this.#premove, view = this.view;
-		if (!premove || !view) return;
+		if (!premove || !view || this.#may === "none") return;
 		const { move, ply, key } = premove, next = view.ply === ply + 1;
 		if (view.key === key || (this.#may === "premove" && next)) return; // a position is shown before it may be played in
 		const result = view.ends?.[move]?.result;
@@ -338,7 +340,7 @@ export class Board {
 			forbidden: this.#may === "move" ? view.forbidden ?? [] : [],
 			last: this.#sent ?? view.last, sent: this.#sent !== null,
 			targets: next.length <= MOST_TARGETS && (this.chosen.length > 0 || this.game.steps === 1) ? next : [],
-			premove: this.#premove?.move ?? null, marks: this.#marks, arrows: this.#arrows,
+			premove: (this.#may === "premove" && this.#premove?.move) || null, marks: this.#marks, arrows: this.#arrows,
 		}, motion);
 		this.redrawCursor();
 		this.bar.draw();

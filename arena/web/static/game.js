@@ -174,7 +174,7 @@ class Game {
 		if (this.#closed || (old && s.seq < old.seq)) return;
 		if (s.next && s.you && old && !old.next) return this.page.go(`/game/${s.next}`);
 		this.state = s;
-		this.#takenBack(old, s);
+		this.#catchUp(old, s);
 		if (!this.board) this.#build();
 		this.positions?.know(s.moves, s.view);
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
@@ -185,11 +185,12 @@ class Game {
 		if (s.status === "finished" && s.you && old?.status !== "finished") void this.#ended();
 	}
 
-	/** #takenBack follows the game again where the ply that is shown was taken back, or is now the last one. @param {State|null} old @param {State} s */
-	#takenBack(old, s) {
+	/** #catchUp follows the game again where the ply that is shown was taken back, or is now the last one, and to play a premove. @param {State|null} old @param {State} s */
+	#catchUp(old, s) {
 		if (this.#at === null) return;
 		const kept = old?.moves.findIndex((m, i) => m !== s.moves[i]) ?? -1;
-		if (this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
+		const plays = this.board?.premoved && s.status === "playing" && s.turn === s.you;
+		if (!plays && this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
 		this.#at = null;
 		stay(this.address);
 	}
@@ -268,6 +269,7 @@ class Game {
 		/** @type {Seat} */
 		const top = bottom === "first" ? "second" : "first";
 		const waits = s.you && s.status !== "finished" && view.turn !== s.you; // forbidden points are marked for the seat concerned
+		if (!live) board.may = "none"; // before another position is shown: a premove is not for that
 		board.show(waits ? { ...view, forbidden: [] } : view, { animate: !!old && live });
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
 		if (box?.height) this.root.style.setProperty("--aspect", String(box.width / box.height));
@@ -582,6 +584,7 @@ class Game {
 
 	/** #liked follows a change of the settings. */
 	#liked() {
+		if (!settings.premove && this.board?.premoved) this.board.cancel();
 		this.board?.set({ pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.#draw();
 	}

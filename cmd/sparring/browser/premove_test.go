@@ -88,3 +88,41 @@ func TestPremoveOfAnotherTurn(t *testing.T) {
 		t.Errorf("played: %v, want %v", moves, want)
 	}
 }
+
+// TestPremoveWhileLookingBack: a premove is kept while its player looks at earlier positions, and
+// played on the screen once its turn has come; not if premoves are switched off meanwhile.
+func TestPremoveWhileLookingBack(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", phone, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	f.invite(setup{game: "amazons", own: clockOf("30", "20")})
+	f.ann.premoves()
+	f.play(f.ann, "d1d7/b7")
+	f.ann.premove("g1g6/b6")
+	f.ann.tap(act("back"))
+	f.ann.await(`location.pathname.endsWith("/0")`)
+	if f.ann.sees(`.board .premove`) {
+		t.Error("the premove is shown in an earlier position")
+	}
+	f.ann.tap(act("forward"))
+	f.ann.see(`.board .premove`)
+	f.ann.tap(act("back"))
+	f.ann.await(`location.pathname.endsWith("/0")`)
+	f.play(f.bob, "a7a8/a7")
+	f.ann.await(plies + ` === 3`)
+	if path := f.ann.path(); path != "/game/"+string(f.game) {
+		t.Errorf("the premove is played at %s", path)
+	}
+	f.ann.premove("d7d6/d7")
+	f.ann.tap(act("back"))
+	f.ann.tap(act("settings"))
+	f.ann.set(`dialog input[name="premove"]`, "false")
+	f.ann.tap(`dialog ` + act("close"))
+	f.play(f.bob, "a8a9/a8")
+	f.ann.tap(act("latest"))
+	f.ann.see(mayMove)
+	f.ann.move("g6g5/g6")
+	if moves := f.watched.latest(t, f.game, f.ann).Moves; moves[2] != "g1g6/b6" || moves[4] != "g6g5/g6" {
+		t.Errorf("played: %v", moves)
+	}
+}
