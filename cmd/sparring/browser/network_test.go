@@ -173,8 +173,8 @@ func TestOfferedWithoutConnection(t *testing.T) {
 	f.play(f.bob, "i9h9")
 }
 
-// TestSilentNetwork: a connection that has gone silent is shown as lost, and the
-// page comes back by itself.
+// TestSilentNetwork: a connection that has gone silent is shown as lost, on the clock that
+// runs, too, and the page comes back by itself.
 func TestSilentNetwork(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -185,11 +185,14 @@ func TestSilentNetwork(t *testing.T) {
 	network.up.stall(true)
 	p.await(state + ` === "lost"`)
 	p.see(`.connection`)
+	const dashed = `getComputedStyle(document.querySelector("[data-clock][data-running]")).outlineStyle === "dashed"`
+	p.await(dashed)
 	network.setCut(true) // what hung is given up
 	network.down.stall(false)
 	network.up.stall(false)
 	network.setCut(false)
 	p.connected()
+	p.await("!(" + dashed + ")")
 	p.move("h8")
 }
 
