@@ -107,7 +107,7 @@ export class Strip {
 		if (!since || state.status === "finished") return put(this.away, "");
 		const gone = Math.max(0, now - Date.parse(since));
 		const left = (state.forfeit_ms ?? 0) - gone, t = this.t;
-		put(this.away, state.forfeit_ms && !slow(state.terms.clock) ? t("game.away_forfeit", { time: whole(gone, t), left: whole(left, t) }) : t("game.away", { time: whole(gone, t) }));
+		put(this.away, state.forfeit_ms && !slow(state.terms.clock) ? t("game.away_forfeit", { left: whole(left, t) }) : t("game.away", { time: whole(gone, t) }));
 	}
 
 	/**

@@ -69,7 +69,7 @@ func TestTwoGames(t *testing.T) {
 	f.ann.tap(`dialog ` + act("close"))
 
 	away := func(p *tab) bool {
-		return eval[bool](p, `/away for \d/.test(document.querySelector(".seat.top .away").textContent)`)
+		return eval[bool](p, `/away, loses in \d/.test(document.querySelector(".seat.top .away").textContent)`)
 	}
 	told := func(what string) {
 		t.Helper()
@@ -81,6 +81,9 @@ func TestTwoGames(t *testing.T) {
 	run(f.bob, chromedp.Navigate("about:blank"))
 	gametest.Eventually(t, "the friend is away", func() bool { return away(f.ann) })
 	told("away")
+	if eval[bool](f.ann, `(() => { const seat = document.querySelector(".seat.top"); return seat.querySelector(".away").getBoundingClientRect().right > seat.querySelector(".more").getBoundingClientRect().right })()`) {
+		t.Error("for how long somebody may be away is cut off")
+	}
 	if away(tablet.tab) {
 		t.Error("away in a game over days")
 	}
