@@ -158,7 +158,7 @@ func (d *Decoder) Line(line string) (c Command, ok bool, err error) {
 	if len(line) > MaxLine {
 		err = fmt.Errorf("%w: a line of %d bytes, at most %d are read", ErrSyntax, len(line), MaxLine)
 	}
-	line = clean(line)
+	line = tokens.Text(strings.ToValidUTF8(clean(line), "?"))
 	word, rest, _ := strings.Cut(line, " ")
 	verb, rest := Verb(strings.ToUpper(word)), strings.TrimSpace(rest)
 	if d.list != nil && verb != End {
