@@ -424,7 +424,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 	if err := CheckID("game", g); err != nil {
 		return nil, err
 	}
-	var last StateOrder // needs no lock: a subscription's callbacks run one at a time
+	var newest StateMark // needs no lock: a subscription's callbacks run one at a time
 	subscribe := c.subscribe
 	if c.states != nil {
 		subscribe = c.states.subscribe
@@ -435,10 +435,10 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))
 			return
 		}
-		if st.Order().Before(last) {
+		if newest.Outdates(&st) {
 			return
 		}
-		last = st.Order()
+		newest = st.Mark()
 		c.overtake(g)
 		f(st)
 	})

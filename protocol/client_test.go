@@ -184,7 +184,8 @@ func TestRefusedUnread(t *testing.T) {
 }
 
 // The client passes on states in order. It drops outdated and forged ones and
-// those of other games.
+// those of other games. An older one that was sent much later is not outdated: the platform
+// has gone back.
 func TestStates(t *testing.T) {
 	w := newWire(t)
 	var log gametest.Output
@@ -233,6 +234,16 @@ func TestStates(t *testing.T) {
 	}
 	if seqs[0] != 1 || seqs[1] != 3 || seqs[2] != 4 {
 		t.Errorf("states %v, want 1 3 4", seqs)
+	}
+	rewound := protocol.State{V: protocol.Version, To: toGame, Seq: 2, Snapshot: snapshot("g1"), ServerTime: time.Now().Add(time.Minute)}
+	w.must(platform.Publish(toGame, encode(t, rewound)), platform)
+	select {
+	case st := <-states:
+		if st.Seq != 2 {
+			t.Errorf("state %+v", st)
+		}
+	case <-w.ctx.Done():
+		t.Error("the state of a platform that has gone back did not come")
 	}
 	select {
 	case n := <-notices:

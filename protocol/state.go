@@ -120,6 +120,26 @@ func (o StateOrder) Before(p StateOrder) bool {
 	return o.Seq < p.Seq || o.Seq == p.Seq && o.Unkept < p.Unkept
 }
 
+// StateMark is what a player remembers of the newest state of a game that it has seen.
+type StateMark struct {
+	Order StateOrder
+	At    time.Time // when it was sent, by the platform's clock
+}
+
+// Mark returns what to remember of the state.
+func (m *State) Mark() StateMark { return StateMark{m.Order(), m.ServerTime} }
+
+// rewoundAfter is longer than a referee that another one has replaced can go on sending
+// states: it has lost its lease before that one begins.
+const rewoundAfter = 5 * time.Second
+
+// Outdates reports whether a state is older than the newest one, and to be dropped. One that
+// was sent much later is not: it tells of a platform whose store has lost its last entries, by
+// a power cut or because it was restored from a backup.
+func (n StateMark) Outdates(st *State) bool {
+	return st.Order().Before(n.Order) && st.ServerTime.Sub(n.At) < rewoundAfter
+}
+
 // EventKind is what an entry of a game's log reports.
 type EventKind string
 

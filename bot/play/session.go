@@ -43,7 +43,7 @@ type Session struct {
 	st       protocol.State // the latest
 	received time.Time      // when it came
 	epoch    uint64
-	newest   protocol.StateOrder // states before it are out of date
+	newest   protocol.StateMark // of the states; it tells which ones are out of date
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
@@ -225,8 +225,12 @@ func (s *Session) handleSignal(sig signal) {
 // handleState handles a state.
 func (s *Session) handleState(in *arrival) {
 	st := in.state
-	if st.Order().Before(s.newest) {
+	if s.newest.Outdates(&st) {
 		return
+	}
+	if st.Order().Before(s.newest.Order) {
+		s.log.Warn().Int("ply", len(st.Moves)).Int("before", len(s.st.Moves)).Msg("the platform has lost the end of the game; going on from what it has")
+		s.epoch = 0 // epochs begin again further back, too
 	}
 	mine := st.Holders[st.You]
 	ours := mine.Player == s.player.ID && mine.Instance == s.player.Settings.Instance
@@ -249,7 +253,7 @@ func (s *Session) handleState(in *arrival) {
 	case mine.Epoch < s.epoch:
 		return // a newer state has no older epoch: invalid
 	}
-	s.st, s.received, s.epoch, s.newest = st, in.at, mine.Epoch, st.Order()
+	s.st, s.received, s.epoch, s.newest = st, in.at, mine.Epoch, st.Mark()
 	s.resync.reset(s)
 	s.syncPosition()
 	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
@@ -265,7 +269,7 @@ func (s *Session) handleVacant(st protocol.State) {
 	if !s.resync.ending {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the platform has vacated the seat")
 	}
-	s.newest, s.out = st.Order(), nil
+	s.newest, s.out = st.Mark(), nil
 	s.stopSearch()
 	s.resync.endAfter(vacantWait)
 }

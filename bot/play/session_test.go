@@ -430,3 +430,32 @@ func TestAnswerMovesTheState(t *testing.T) {
 		t.Errorf("after the answer: %+v, plies %+v", st, s.game.plies)
 	}
 }
+
+// After a power cut, or a restore from a backup, the platform's log of a game ends further
+// back: the session goes on there. A state that only came late changes nothing.
+func TestGoesBackWithThePlatform(t *testing.T) {
+	s := bare(t, "60")
+	s.player.ID, s.player.Settings.Instance = "hare", "here"
+	s.game.rules, _ = catalog.Rules("xiangqi/simple")
+	s.resync.timer = time.NewTimer(time.Hour)
+	s.held.Store(&s.received)
+	moves := []string{"h2e2", "h9g7", "h0g2"}
+	theirs := game.Second
+	state := func(seq uint64, plies int, epoch uint64, after time.Duration, instance protocol.InstanceID) *arrival {
+		st := s.st
+		st.Seq, st.ServerTime, st.Moves, st.Turn, st.Key = seq, s.received.Add(after), moves[:plies], theirs, ""
+		st.Clocks.Running = &theirs
+		st.Holders[game.First] = protocol.Holder{Player: "hare", Instance: instance, Epoch: epoch}
+		return &arrival{st, s.received}
+	}
+	s.handleState(state(9, 3, 4, 0, "here"))
+	s.handleState(state(5, 1, 2, time.Second, "here"))
+	if len(s.game.plies) != 3 || s.epoch != 4 {
+		t.Fatalf("after a state that came late: %d plies, epoch %d", len(s.game.plies), s.epoch)
+	}
+	s.handleState(state(5, 1, 3, time.Minute, "")) // the seat is vacant until our heartbeats are heard
+	s.handleState(state(6, 1, 2, time.Minute, "here"))
+	if len(s.game.plies) != 1 || s.epoch != 2 || s.newest.Order.Seq != 6 || s.resync.ending {
+		t.Errorf("after the platform went back: %d plies, epoch %d, newest %+v, ending %v", len(s.game.plies), s.epoch, s.newest, s.resync.ending)
+	}
+}

@@ -270,8 +270,8 @@ func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
 		if current {
 			s.out = nil
 			s.game.play(out.ply, out.move) // legalMove has checked it
-			if after := r.ans.Order(); s.newest.Before(after) {
-				s.newest = after
+			if after := r.ans.Order(); s.newest.Order.Before(after) {
+				s.newest = protocol.StateMark{Order: after, At: r.ans.ServerTime}
 				s.moved(out, &r.ans)
 			}
 			s.resync.reset(s)
