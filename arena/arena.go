@@ -339,7 +339,10 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 	}
 	last, seq, err := a.store.lastEvent(ctx, g)
 	if err != nil || isFinal(last) {
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNoGame):
+			a.index.removed(g)
+		case err != nil:
 			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not resumed")
 		}
 		giveUp(err)

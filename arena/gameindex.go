@@ -235,6 +235,17 @@ func (x *gameIndex) drop(g protocol.GameID) {
 	delete(x.games, g)
 }
 
+// removed drops a game whose log is gone. Its players hear with their next heartbeats that
+// they are not in it.
+func (x *gameIndex) removed(g protocol.GameID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p := x.games[g]; p != nil {
+		x.log.Error().Str("subject", x.subjects.Log(g)).Uint64("seq", p.seq).Msg("game lost: its log was removed from its stream, and no referee has it")
+		x.drop(g)
+	}
+}
+
 // damaged marks a game whose log can be decoded but not played through.
 func (x *gameIndex) damaged(g protocol.GameID, err error) {
 	x.mu.Lock()

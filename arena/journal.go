@@ -22,6 +22,10 @@ import (
 // game is that arena's, and we must not write to it again.
 var errLost = errors.New("another referee owns the game")
 
+// errRemoved means that the log, which had entries, has none any more: an operator has
+// purged it.
+var errRemoved = errors.New("the game's log was removed from its stream")
+
 // errSpace means that the store has no space for the entry, which may or may
 // not have been written.
 var errSpace = errors.New("no space to store")
@@ -96,7 +100,7 @@ func (s *store) journal(g protocol.GameID, last uint64, retries func()) *journal
 
 // append writes the event as the log's next entry, and gives it a higher index if one
 // that was given up has its own. It returns nil when the entry is written, errLost when
-// another arena's entry is there instead, and errSpace when the store had no space for it
+// another arena's entry is there instead, errRemoved when no entry is there, and errSpace when the store had no space for it
 // during patience.
 //
 // After any other failure the entry may or may not have been written. The same
@@ -228,7 +232,7 @@ func (s *store) off(err error, since time.Time) bool {
 
 // resolve reads the last entry after a conflict. If it is ours, from an attempt
 // that seemed to fail, the append is done. If it is an entry in doubt, the
-// append has to be tried again behind it. Any other entry means errLost.
+// append has to be tried again behind it. Any other entry means errLost, and none errRemoved.
 func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err error) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		msg, err := j.store.lastEntry(ctx, j.game)
@@ -239,6 +243,8 @@ func (j *journal) resolve(ctx context.Context, data []byte) (done bool, err erro
 		case err == nil && j.doubted(msg.Data):
 			j.last, j.doubts = msg.Sequence, nil
 			return false, nil
+		case errors.Is(err, ErrNoGame) && j.last > 0:
+			return false, errRemoved
 		case err == nil, errors.Is(err, ErrNoGame):
 			return false, errLost
 		}

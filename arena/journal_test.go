@@ -212,6 +212,48 @@ func TestGivenUpEntries(t *testing.T) {
 	}
 }
 
+// An operator who purges the stream of logs ends no running game: its log begins again, and the
+// record has all moves. A game that has no referee then is lost, once.
+func TestLogsPurged(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	lines := &logLines{}
+	a := prepareArenaLog(t, srv, quick(), zerolog.New(zerolog.MultiLevelWriter(lines, zerolog.NewTestWriter(t))))
+	a.start()
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 20*time.Millisecond)
+	g := ann.challenge("bob", small(t, "60+1"), game.First)
+	n := len(bob.until(g, "some moves", plies(3)).Moves)
+	lost, _ := a.index.last(g)
+	lost.Game = "lost"
+	if err := a.store.games.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.index.note(a.store.subjects.Log("lost"), lastSeqSeen(a, g), lost.Encode())
+	bob.until(g, "moves after the purge", plies(n+4))
+	end := bob.until(g, "the end", finished)
+	rec := recordOfGame(t, a.store, g)
+	if len(rec.Plies) != len(end.Moves) || rec.Result != end.Outcome.Result {
+		t.Errorf("record of %d plies, %v; want %d, %v", len(rec.Plies), rec.Result, len(end.Moves), end.Outcome.Result)
+	}
+	gametest.Eventually(t, "the lost game to be dropped", func() bool { return !a.index.isUnfinished("lost") })
+	for said, times := range map[string]int{
+		"the log of a running game was removed from its stream: it begins again with the position that this process has": 1,
+		"game lost: its log was removed from its stream, and no referee has it":                                          1,
+		"game not resumed": 0,
+	} {
+		if got := lines.count(map[string]any{"message": said}); got != times {
+			t.Errorf("%q is said %d times, want %d", said, got, times)
+		}
+	}
+}
+
+// lastSeqSeen returns the sequence of the last entry of a game that the arena knows.
+func lastSeqSeen(a *running, g protocol.GameID) uint64 {
+	_, seq, _ := a.index.entry(g)
+	return seq
+}
+
 // Also when there is no space again just after such an entry was found.
 func TestGivenUpTwice(t *testing.T) {
 	t.Parallel()

@@ -262,6 +262,9 @@ func (r *referee) store(event *protocol.Event) error {
 	}
 	for {
 		err := r.j.append(r.ctx, event, r.a.cfg.Patience)
+		if errors.Is(err, errRemoved) && r.beginLogAgain() {
+			continue
+		}
 		if !errors.Is(err, errSpace) {
 			return err
 		}
@@ -279,12 +282,29 @@ func (r *referee) store(event *protocol.Event) error {
 	}
 }
 
+// beginLogAgain prepares to begin the log again that somebody has removed from the stream, if
+// nobody has gone on with the game elsewhere. The next entry has the whole game, so that its
+// record will lack no more than the times of the moves before.
+func (r *referee) beginLogAgain() bool {
+	_, seen, _ := r.a.index.entry(r.id)
+	_, err := r.a.store.storedRecord(r.ctx, r.game.Snapshot(time.Now()).Terms.Game, r.id)
+	if seen > r.j.last || !r.a.owners.fresh(string(r.id)) || !errors.Is(err, ErrNoGame) {
+		return false
+	}
+	r.log.Error().Int("ply", r.game.Ply()).Uint64("seq", r.j.last).Msg("the log of a running game was removed from its stream: it begins again with the position that this process has")
+	r.j.last = 0
+	return true
+}
+
 // resumeLog continues the log with a snapshot once there is room.
 func (r *referee) resumeLog() {
 	text := fmt.Sprintf("entries that could not be stored: %d", len(r.unlogged))
 	began := time.Now()
 	event := r.game.CatchUp(text, began)
 	err := r.j.append(r.ctx, event, 0)
+	if errors.Is(err, errRemoved) && r.beginLogAgain() {
+		err = r.j.append(r.ctx, event, 0)
+	}
 	r.creditDelay(began)
 	switch {
 	case err == nil:
