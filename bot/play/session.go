@@ -229,7 +229,7 @@ func (s *Session) handleState(in *arrival) {
 		return
 	}
 	if st.Order().Before(s.newest.Order) {
-		s.log.Warn().Int("ply", len(st.Moves)).Int("before", len(s.st.Moves)).Msg("the platform has lost the end of the game; going on from what it has")
+		s.log.Warn().Int("ply", len(st.Moves)).Int("before", len(s.st.Moves)).Msg("the platform has gone back to an earlier log of the game; going on from its state")
 		s.epoch = 0 // epochs begin again further back, too
 	}
 	mine := st.Holders[st.You]
