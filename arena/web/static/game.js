@@ -19,6 +19,7 @@ import { notation, onchange, settings, written } from "./settings.js";
 
 const dataset = document.documentElement.dataset;
 const again = 800; // milliseconds before a move that the platform could not take now is sent again
+const rewound = 5000; // milliseconds: a state with a lower number that comes so much later is none that was under way, but of a platform that has lost the end of the game
 const reopen = 3000; // milliseconds before what could not be loaded or shown now is asked for again
 
 /** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
@@ -171,7 +172,7 @@ class Game {
 	/** @param {State} s */
 	#receive(s) {
 		const old = this.state;
-		if (this.#closed || (old && s.seq < old.seq)) return;
+		if (this.#closed || (old && s.seq < old.seq && Date.parse(s.server_time) - Date.parse(old.server_time) < rewound)) return;
 		if (s.next && s.you && old && !old.next) return this.page.go(`/game/${s.next}`);
 		this.state = s;
 		this.#catchUp(old, s);

@@ -244,6 +244,53 @@ func TestArenaKilled(t *testing.T) {
 	}
 }
 
+// TestPlatformGoesBack: a platform that was restored from a backup lacks the last moves of a
+// game. The page shows where it goes on.
+func TestPlatformGoesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
+	f.play(f.ann, "h8")
+	f.play(f.bob, "h9")
+	games, err := w.store(t).Stream(t.Context(), "sparring_games")
+	if err != nil {
+		t.Fatal(err)
+	}
+	subjects, err := protocol.NewSubjects("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := subjects.Log(f.game)
+	kept, err := games.GetLastMsgForSubject(t.Context(), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.play(f.ann, "i9")
+	f.play(f.bob, "i10")
+	w.arena.kill()
+	for {
+		last, err := games.GetLastMsgForSubject(t.Context(), log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last.Sequence == kept.Sequence {
+			break
+		}
+		if err := games.DeleteMsg(t.Context(), last.Sequence); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(6 * time.Second) // a restore takes longer than messages are under way
+	w.arena.start(t)
+	w.healthy(t)
+	f.ann.connected()
+	f.ann.await(plies + ` === 2`)
+	f.bob.await(plies + ` === 2`)
+	f.ann.see(mayMove)
+	f.play(f.ann, "g9")
+	f.bob.await(plies + ` === 3`)
+}
+
 // TestArenaKilledWhileSomebodyWaits: a challenge that waits for a busy level survives a
 // restart of the arena, and the page says so if it does not.
 func TestArenaKilledWhileSomebodyWaits(t *testing.T) {
