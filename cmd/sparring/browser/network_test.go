@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	cdpnetwork "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -252,31 +253,36 @@ func TestPlatformGoesBack(t *testing.T) {
 	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
 	f.play(f.ann, "h8")
 	f.play(f.bob, "h9")
-	games, err := w.store(t).Stream(t.Context(), "sparring_games")
+	js := w.store(t)
+	games, err := js.Stream(t.Context(), "sparring_games")
 	if err != nil {
 		t.Fatal(err)
 	}
-	subjects, err := protocol.NewSubjects("")
+	info, err := games.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := subjects.Log(f.game)
-	kept, err := games.GetLastMsgForSubject(t.Context(), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.play(f.ann, "i9")
-	f.play(f.bob, "i10")
-	w.arena.kill()
-	for {
-		last, err := games.GetLastMsgForSubject(t.Context(), log)
+	var backup []*jetstream.RawStreamMsg
+	for seq := info.State.FirstSeq; seq <= info.State.LastSeq; seq++ {
+		msg, err := games.GetMsg(t.Context(), seq)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last.Sequence == kept.Sequence {
-			break
-		}
-		if err := games.DeleteMsg(t.Context(), last.Sequence); err != nil {
+		backup = append(backup, msg)
+	}
+	for _, moves := range [][2]string{{"i9", "g9"}, {"g7", "i10"}} { // more entries than there are new ones before the next move
+		f.play(f.ann, moves[0])
+		f.play(f.bob, moves[1])
+	}
+	w.arena.kill()
+	if err := js.DeleteStream(t.Context(), info.Config.Name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), info.Config); err != nil {
+		t.Fatal(err)
+	}
+	for _, msg := range backup {
+		if _, err := js.Publish(t.Context(), msg.Subject, msg.Data); err != nil {
 			t.Fatal(err)
 		}
 	}
