@@ -30,7 +30,7 @@ func peer(r *http.Request) netip.Addr {
 
 // visitor returns the address that the limits count for a request. Of what
 // proxies say, only the entries that our own proxies have added count: the last
-// one that is not a proxy's. An IPv6 visitor owns a whole /64.
+// one that is not a proxy's.
 func (s *Server) visitor(r *http.Request) netip.Addr {
 	a := peer(r)
 	if s.trusted(a) {
@@ -45,6 +45,12 @@ func (s *Server) visitor(r *http.Request) netip.Addr {
 			}
 		}
 	}
+	return Counted(a)
+}
+
+// Counted returns the address under which the limits count what comes from an address: an
+// IPv6 visitor owns a whole /64.
+func Counted(a netip.Addr) netip.Addr {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
 			return p.Addr()

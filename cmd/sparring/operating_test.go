@@ -22,7 +22,7 @@ func TestOperatingPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var source strings.Builder
-	for _, folder := range []string{"arena", "bot", "protocol"} {
+	for _, folder := range []string{"arena", "bot", "protocol", "cmd/sparring"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 				return err

@@ -78,6 +78,7 @@ func openGateway(ctx context.Context, a *arena.Arena, at *listener, cfg web.Conf
 		return nil, nil
 	}
 	cfg.Levels = levelAnchors()
+	at.proxies = cfg.Proxies
 	server, err := web.New(ctx, a, cfg, log)
 	if err != nil {
 		at.Close()
@@ -104,7 +105,8 @@ func (g *gateway) close() {
 // listener is an HTTP server's address.
 type listener struct {
 	net.Listener
-	tls *keyPair // nil: no TLS
+	tls     *keyPair       // nil: no TLS
+	proxies []netip.Prefix // from which there may be any number of connections
 }
 
 // listen takes an address; the result is nil for "".
@@ -136,18 +138,19 @@ func listenNear(ctx context.Context, address string) (*listener, error) {
 func (l *listener) serve(h http.Handler, log zerolog.Logger) (end func()) {
 	// WriteTimeout allows for a slow phone. It does not end sockets of the page,
 	// which the gateway watches itself.
+	bounded := bound(l.Listener, l.proxies, log)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: stdlog.New(panics{log}, "", 0),
+		MaxHeaderBytes: 16 << 10, ErrorLog: stdlog.New(panics{log}, "", 0), ConnState: bounded.changed,
 	}
 	var done sync.WaitGroup
 	done.Go(func() {
 		var err error
 		if l.tls != nil {
 			server.TLSConfig = &tls.Config{GetCertificate: l.tls.get, MinVersion: tls.VersionTLS12}
-			err = server.ServeTLS(l.Listener, "", "")
+			err = server.ServeTLS(bounded, "", "")
 		} else {
-			err = server.Serve(l.Listener)
+			err = server.Serve(bounded)
 		}
 		if !errors.Is(err, http.ErrServerClosed) {
 			log.Error().Err(err).Msg("HTTP server")
