@@ -68,6 +68,18 @@ func parseAddr(text string) (netip.Addr, error) {
 	return a.Unmap().WithZone(""), err
 }
 
+// direct serves what is for operators, unless a proxy asks for a visitor: where the page is
+// reached through one on the same machine, all requests come from loopback.
+func (s *Server) direct(next http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Forwarded-For") != "" || r.Header.Get("Forwarded") != "" {
+			s.notFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
 // secure reports whether the visitor's browser speaks TLS.
 func (s *Server) secure(r *http.Request) bool {
 	if r.TLS != nil || strings.HasPrefix(s.cfg.URL, "https://") {

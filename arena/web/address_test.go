@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -55,6 +56,21 @@ func TestForeignOrigin(t *testing.T) {
 		r.Header.Set("Origin", origin)
 		if got := s.foreign(r); got != want {
 			t.Errorf("origin %q: foreign %v", origin, got)
+		}
+	}
+}
+
+// What is for operators is not for the visitors of a proxy.
+func TestOperatorsPagesBehindAProxy(t *testing.T) {
+	h := startHouse(t, Config{Operator: true})
+	for _, path := range []string{"/healthz", "/metrics"} {
+		if w := h.get(path); w.Code == http.StatusNotFound {
+			t.Errorf("%s: %d for the operator", path, w.Code)
+		}
+		for _, header := range []string{"X-Forwarded-For", "Forwarded"} {
+			if w := h.get(path, header, "for=192.0.2.7"); w.Code != http.StatusNotFound {
+				t.Errorf("%s: %d for a visitor whom %s names", path, w.Code, header)
+			}
 		}
 	}
 }

@@ -39,8 +39,8 @@ type Config struct {
 	// Levels are the ratings of the levels' players on the scale of a ladder, which the
 	// page shows of them.
 	Levels map[protocol.PlayerID]glicko.Rating
-	// Operator serves /healthz and /metrics on the page's address too. Not for
-	// the internet.
+	// Operator serves /healthz and /metrics on the page's address too, but not through a
+	// proxy, which may be the internet's. For an address of loopback.
 	Operator bool
 }
 
@@ -159,8 +159,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	all["GET /favicon.ico"] = s.root("favicon.svg")
 	all["GET /robots.txt"] = s.root("robots.txt")
 	if s.cfg.Operator {
-		all["GET /healthz"] = s.arena.Handler().ServeHTTP
-		all["GET /metrics"] = s.arena.Handler().ServeHTTP
+		all["GET /healthz"] = s.direct(s.arena.Handler())
+		all["GET /metrics"] = s.direct(s.arena.Handler())
 	}
 	return all
 }
