@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -176,20 +177,26 @@ func (h *hub) disconnect(t *tab) {
 	delete(h.tabs, t)
 }
 
-// admit counts a socket from an address, unless there are too many.
-func (h *hub) admit(name string) bool {
+// errStops is the error of a socket that comes while the gateway stops.
+var errStops = errors.New("the server stops")
+
+// admit counts a socket from an address. The error is tooMany if there are too many, or errStops.
+func (h *hub) admit(name string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of := h.addresses[name]
 	if of == nil {
 		of = &address{compressing: make(chan struct{}, h.limits.compressed)}
 	}
-	if h.life.Err() != nil || of.sockets >= h.limits.perAddress {
-		return false
+	switch {
+	case h.life.Err() != nil:
+		return errStops
+	case of.sockets >= h.limits.perAddress:
+		return tooMany{socketsAgain}
 	}
 	of.sockets++
 	h.addresses[name] = of
-	return true
+	return nil
 }
 
 func (h *hub) release(name string) {

@@ -167,6 +167,17 @@ func TestSocketsOfOneAddress(t *testing.T) {
 	})
 }
 
+// A page that comes back while the gateway stops is not told that it has too many sockets.
+func TestSocketWhileStopping(t *testing.T) {
+	h := startHouse(t, Config{})
+	h.hub.stop()
+	w := h.get("/ws", "Upgrade", "websocket", "Connection", "Upgrade")
+	var f refusal
+	if err := json.Unmarshal(w.Body.Bytes(), &f); err != nil || w.Code != http.StatusServiceUnavailable || f.Code != protocol.Unavailable {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // TestNamesBySocket: a person changes its name through a socket as rarely as by a
 // request to /api.
 func TestNamesBySocket(t *testing.T) {

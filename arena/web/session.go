@@ -251,6 +251,8 @@ func (s *Server) refuseError(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.As(err, &many):
 		retryAfter(w, many.wait)
 		s.refuse(w, r, http.StatusTooManyRequests, protocol.RateLimited, many.Error())
+	case errors.Is(err, errStops):
+		s.refuse(w, r, http.StatusServiceUnavailable, protocol.Unavailable, errStops.Error())
 	default:
 		if !errors.Is(err, errStore) {
 			s.log.Error().Err(err).Msg("request failed")

@@ -69,8 +69,8 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := visitor{person: p, address: s.visitor(r).String(), base: s.baseURL(r)}
-	if !s.hub.admit(v.address) {
-		s.refuseError(w, r, tooMany{socketsAgain})
+	if err := s.hub.admit(v.address); err != nil {
+		s.refuseError(w, r, err)
 		return
 	}
 	s.hub.serveSocket(w, r, v)
