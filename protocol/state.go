@@ -89,7 +89,7 @@ type Snapshot struct {
 
 // State tells a player the state of its game, on to.<player>.game.<id>. Each
 // message is complete, so a lost one does no harm. Drop a message that is older
-// than the last one seen, by Seq and Unkept.
+// than the last one seen, see [StateMark.Outdates].
 type State struct {
 	V int `json:"v"`
 	// To is the subject of this message. Receivers must check it: anybody in

@@ -336,6 +336,30 @@ func botTakeback(ctx context.Context, r *botRig) (string, error) {
 	return r.goesOn(ctx, g, 4)
 }
 
+// restore is longer than messages of before can be under way.
+const restore = 6 * time.Second
+
+func botRewind(ctx context.Context, r *botRig) (string, error) {
+	g, err := r.playTo(ctx, 5, untold)
+	if err != nil {
+		return "", err
+	}
+	r.SetHooks(scripted.Hooks{
+		Tell: untold,
+		Act:  func(*scripted.Game, protocol.GameRequest) *protocol.ActAnswer { return scripted.Silence() },
+	})
+	if err := sleep(ctx, restore); err != nil {
+		return "", err
+	}
+	r.SetHooks(scripted.Hooks{})
+	r.Do(func() {
+		g.Think = 200 * time.Millisecond
+		g.Requests = nil // the plies come again
+		r.Rewind(g, 2)
+	})
+	return r.goesOn(ctx, g, 4)
+}
+
 func botDrawOffer(ctx context.Context, r *botRig) (string, error) {
 	g, err := r.playTo(ctx, 3, func(g *scripted.Game, _ protocol.State, send func(protocol.State)) {
 		by := game.First

@@ -31,6 +31,7 @@ var botScenarios = []scenario[*botRig]{
 	{"wrong-key", "survive a state with another key than its position's, and play by its own rules", "The game; repetition disagreements (lichess-bot #221)", nil, botWrongKey},
 	{"unstored", "play on while the platform can't store: seq stands still", "The game; a full disk froze bots", nil, botUnstored},
 	{"takeback", "play on from the position before moves that are taken back", "The game", nil, botTakeback},
+	{"rewind", "go back with a platform that was restored from a backup: seq is lower, seconds later", "Messages; restored platforms", nil, botRewind},
 	{"draw-offer", "answer a draw offer at most once, and play on", "The game", nil, botDrawOffer},
 	{"forged", "drop states that do not name the subject on which they came", "Messages", nil, botForged},
 	{"flood", "play on under thousands of invalid messages", "Messages", nil, botFlood},

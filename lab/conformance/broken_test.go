@@ -180,6 +180,7 @@ func TestBrokenBots(t *testing.T) {
 		}), "with the key"},
 		"unstored": {simple(naive{skip: seenSeq()}), "stood still"},
 		"takeback": {simple(naive{skip: seenPly()}), "stood still"},
+		"rewind":   {simple(naive{skip: older()}), "stood still"},
 		"forged":   {simple(naive{skip: seenEnd()}), "stood still"},
 		"flood":    {raw(func(_ string, data []byte) bool { return !json.Valid(data) }), ""},
 		"forgotten": {func(t testing.TB, b *bench) {
@@ -367,6 +368,15 @@ func seenPly() func(protocol.State) bool {
 		before := seen[len(st.Moves)]
 		seen[len(st.Moves)] = true
 		return before
+	}
+}
+
+// older skips the states with a lower number than one before.
+func older() func(protocol.State) bool {
+	newest := map[protocol.GameID]uint64{}
+	return func(st protocol.State) bool {
+		newest[st.Game] = max(st.Seq, newest[st.Game])
+		return st.Seq < newest[st.Game]
 	}
 }
 

@@ -266,6 +266,19 @@ func (p *Platform) TakeBack(g *Game, seat game.Seat) {
 	p.Advance(g)
 }
 
+// Rewind goes back to the position after some plies, and to lower numbers of states, as a platform
+// does that was restored from a backup. Call it under the lock.
+func (p *Platform) Rewind(g *Game, plies int) {
+	for len(g.Moves) > plies {
+		g.pos.Undo()
+		g.Moves = slices.Clone(g.Moves[:len(g.Moves)-1])
+	}
+	g.seq, g.receipt, g.since = 0, nil, time.Now()
+	g.DrawBy, g.TakebackBy = nil, nil
+	g.ForgetRequests()
+	p.Advance(g)
+}
+
 // End ends a game. Call it under the lock.
 func (p *Platform) End(g *Game, out game.Outcome) {
 	if g.Status == protocol.Finished {
