@@ -47,7 +47,10 @@ addEventListener("popstate", (e) => {
 	if (!leaving) for (const go of arrived.splice(0)) go();
 });
 
-if (history.state?.top) { // the page of a list, which is loaded again when somebody comes back from a game
+/** loadedHere reports whether the document is that of the address: Back may have led on before its scripts were there. */
+export const loadedHere = () => new URL(performance.getEntriesByType("navigation")[0].name).pathname === location.pathname;
+
+if (history.state?.top && loadedHere()) { // the page of a list, which is loaded again when somebody comes back from a game
 	history.scrollRestoration = "manual"; // the browser would go to where the game was scrolled
 	scrollTo(0, history.state.top);
 	history.replaceState(null, "");

@@ -1,7 +1,7 @@
 // @ts-check
 // The screen of a game: played, watched, or stepped through.
 
-import { stay } from "./back.js";
+import { loadedHere, stay } from "./back.js";
 import { Board } from "./board.js";
 import { read, whole } from "./clock.js";
 import { ask, dismiss, note } from "./dialog.js";
@@ -125,7 +125,7 @@ class Game {
 		if (answer.code === "unavailable" || answer.code === "rate-limited") setTimeout(() => this.#closed || this.#follow(), reopen);
 		if (this.state || this.#closed) return;
 		if (answer.code === "accepted" || answer.code === "duplicate") this.#waits(this.t("game.waiting"), !!this.page.me?.player);
-		else if (answer.code === "no-game" && !performance.getEntriesByType("navigation")[0].name.includes(this.id)) location.reload(); // of an old game there may be a record, which the server shows
+		else if (answer.code === "no-game" && !loadedHere()) location.reload(); // of an old game there may be a record, which the server shows
 		else this.#gone(refusal(answer));
 	}
 

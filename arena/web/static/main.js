@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its connection, its addresses, and what stands in its head.
 
-import { clear, enter, stay } from "./back.js";
+import { clear, enter, loadedHere, stay } from "./back.js";
 import { fill, freshly, h, icon, live, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
 import { load as dictionaries, preferred, t, use } from "./i18n.js";
@@ -362,7 +362,7 @@ async function boot() {
 		e.preventDefault();
 		if (!missing || !renew()) note(t(missing ? "error.missing" : `error.${reason.code}`));
 	});
-	await show();
+	if (!(await show()) && !loadedHere()) location.reload();
 }
 
 boot();

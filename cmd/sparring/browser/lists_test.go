@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -285,6 +287,15 @@ func TestOldGameFromList(t *testing.T) {
 	}
 	eval[any](p.tab, `void setTimeout(() => history.back())`)
 	p.await(`location.search === "?from=1" && scrollY > 1000`)
+	p.connected()
+
+	// On a slow line Back comes before the scripts of the old game's page.
+	call(p.tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/en.json"}}})
+	p.tapUntil(`.finished a[href="`+last+`"]`, `document.querySelector("article.read .steps .num")?.textContent === "2 / 2"`)
+	eval[any](p.tab, `void setTimeout(() => history.back())`)
+	p.await(`location.search === "?from=1"`)
+	call(p.tab, fetch.Disable, cdp.Empty{})
+	p.await(`document.querySelector(".finished") && scrollY > 1000`)
 	p.connected()
 
 	whole := `.finished a[href="/game/` + id + `"]` // which the page can show itself
