@@ -183,13 +183,14 @@ func (a *Arena) Present(p protocol.PlayerID) bool { return a.presence.anyHello(p
 // the platform's. It returns an error if the bucket there has another time to
 // live.
 func (a *Arena) Bucket(ctx context.Context, want jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	stream := bucketStream(a.Subjects(), want.Bucket)
 	want.Bucket = streamName(a.Subjects(), want.Bucket)
 	want.Replicas, want.Storage = a.cfg.Replicas, jetstream.FileStorage
 	kv, err := openBucket(ctx, a.store.js, want)
 	if err == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.buckets = append(a.buckets, "KV_"+want.Bucket)
+		a.buckets = append(a.buckets, stream)
 	}
 	return kv, err
 }

@@ -229,7 +229,8 @@ func TestLogsPurged(t *testing.T) {
 	if err := a.store.games.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a.index.note(a.store.subjects.Log("lost"), lastSeqSeen(a, g), lost.Encode())
+	_, seen, _ := a.index.entry(g)
+	a.index.note(a.store.subjects.Log("lost"), seen, lost.Encode())
 	bob.until(g, "moves after the purge", plies(n+4))
 	end := bob.until(g, "the end", finished)
 	rec := recordOfGame(t, a.store, g)
@@ -246,12 +247,6 @@ func TestLogsPurged(t *testing.T) {
 			t.Errorf("%q is said %d times, want %d", said, got, times)
 		}
 	}
-}
-
-// lastSeqSeen returns the sequence of the last entry of a game that the arena knows.
-func lastSeqSeen(a *running, g protocol.GameID) uint64 {
-	_, seq, _ := a.index.entry(g)
-	return seq
 }
 
 // Also when there is no space again just after such an entry was found.

@@ -17,7 +17,8 @@ const (
 
 // watchLost looks for streams that are removed while the arena runs, until ctx ends.
 // Without one, nothing that is stored fails in a way of its own: the log of a game, its
-// record or its rating is tried again and again. So the operator is told, and no game begins.
+// record or its rating is tried again and again. So the operator is told, and no game begins
+// that could not be stored.
 func (a *Arena) watchLost(ctx context.Context) {
 	var said time.Time
 	doubted := false
@@ -36,7 +37,11 @@ func (a *Arena) watchLost(ctx context.Context) {
 		default:
 			a.lost.Store(lost)
 			if now := time.Now(); now.Sub(said) >= sayLostAgain {
-				a.log.Error().Err(lost).Msg("streams are missing: no game begins")
+				if line := a.log.Error().Err(lost); lost.needed {
+					line.Msg("streams are missing: no game begins")
+				} else {
+					line.Msg("streams are missing: games go on")
+				}
 				said = now
 			}
 		}
@@ -46,12 +51,13 @@ func (a *Arena) watchLost(ctx context.Context) {
 
 // lostStreams is an error for streams that somebody has removed.
 type lostStreams struct {
-	names []string
-	kept  bool // some of them hold what an arena does not create again
+	names  []string
+	kept   bool // some of them hold what an arena does not create again
+	needed bool // without some of them games can't be stored
 }
 
 func (e *lostStreams) Error() string {
-	remedy := "start the arenas again, which create them"
+	remedy := "restore them from a backup, or start the arenas again, which create them anew"
 	if e.kept {
 		remedy = "stop the arenas, restore them from a backup, and start the arenas again"
 	}
@@ -60,7 +66,7 @@ func (e *lostStreams) Error() string {
 
 // missingStreams returns why no game may begin, or nil.
 func (a *Arena) missingStreams() error {
-	if lost := a.lost.Load(); lost != nil {
+	if lost := a.lost.Load(); lost != nil && lost.needed {
 		return lost
 	}
 	return nil
@@ -82,11 +88,13 @@ func (a *Arena) findLost(ctx context.Context) (*lostStreams, error) {
 	if err := list.Err(); err != nil {
 		return nil, err
 	}
-	lost := &lostStreams{}
+	lost, kept := &lostStreams{}, keptStreams(a.Subjects())
+	needed := append(kept, bucketStream(a.Subjects(), "leases"), bucketStream(a.Subjects(), "owners"))
 	for _, name := range want {
 		if !slices.Contains(there, name) {
 			lost.names = append(lost.names, name)
-			lost.kept = lost.kept || slices.Contains(keptStreams(a.Subjects()), name)
+			lost.kept = lost.kept || slices.Contains(kept, name)
+			lost.needed = lost.needed || slices.Contains(needed, name)
 		}
 	}
 	if lost.names == nil {

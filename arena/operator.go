@@ -11,7 +11,7 @@ import (
 )
 
 // Handler serves /healthz (200 while players are served, with a line for each store that
-// will soon be full) and /metrics (Prometheus), for operators. It is read-only and shows
+// will soon be full, and for missing streams that games go on without) and /metrics (Prometheus), for operators. It is read-only and shows
 // no secrets, but is not meant for the internet.
 func (a *Arena) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -38,7 +38,11 @@ func (a *Arena) health(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	fmt.Fprintln(w, strings.Join(append([]string{"ok"}, a.space.low()...), "\n"))
+	lines := append([]string{"ok"}, a.space.low()...)
+	if lost := a.lost.Load(); lost != nil {
+		lines = append(lines, "warning: "+lost.Error())
+	}
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
 // fault returns why players are not served, or nil.
