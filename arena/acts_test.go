@@ -44,7 +44,7 @@ func (p *player) step(ctx context.Context, g protocol.GameID) protocol.ActAnswer
 	if err := pos.Play(move); err != nil {
 		p.t.Fatal(err)
 	}
-	ans, err := p.Move(ctx, g, st.Holders[st.You].Epoch, len(st.Moves), text, key(pos))
+	ans, err := p.move(ctx, st, text, key(pos))
 	if err != nil {
 		p.t.Fatalf("move: %v", err)
 	}

@@ -18,6 +18,7 @@ func (a *Arena) hello(from protocol.From, m protocol.Hello) protocol.HelloAnswer
 	return protocol.HelloAnswer{
 		HeartbeatMS: a.cfg.Heartbeat.Milliseconds(), Limits: a.cfg.Limits, Held: a.index.heldBy(from.Player, m.Instance),
 		Waiting: a.waiting.list(from.Player, from.Arrived), Others: a.presence.others(from.Player, m.Instance, from.Arrived),
+		Watch: true,
 	}
 }
 

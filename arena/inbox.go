@@ -92,11 +92,25 @@ func (q *playerRequest) serve(r *referee) {
 	if event == nil && !r.owns() {
 		return // its owner answers
 	}
+	if event != nil && q.Move != nil {
+		r.noteWatching(event, q.Move)
+	}
 	ans = r.applyFor(event, ans, q.Move != nil && q.Move.AnswerOnly)
 	if ans.Error != nil {
 		r.a.metrics.refused.WithLabelValues(string(ans.Error.Code)).Inc()
 	}
 	(*protocol.GameRequest)(q).Answer(ans)
+}
+
+// noteWatching notes whether the mover receives the entries of the log.
+func (r *referee) noteWatching(event *protocol.Event, m *protocol.MoveRequest) {
+	if event.Kind != protocol.EventMove {
+		return
+	}
+	r.watching[*event.Seat] = 0
+	if m.Watching {
+		r.watching[*event.Seat] = m.Epoch
+	}
 }
 
 // owns reports whether no other arena can be the referee. A refusal, which no

@@ -36,7 +36,7 @@ type player struct {
 	answer func(protocol.Offer) protocol.OfferAnswer
 	play   func(protocol.State) // what to do with a state; nil: nothing
 	games  map[protocol.GameID]*protocol.State
-	subs   map[protocol.GameID]*nats.Subscription
+	subs   map[protocol.GameID]*protocol.Following
 	notes  []protocol.Notice
 	held   []protocol.GameID
 	change chan struct{} // closed and renewed at every news
@@ -80,7 +80,7 @@ func joinPerson(t testing.TB, srv platform, a *running, id protocol.PlayerID, in
 func sit(t testing.TB, nc *nats.Conn, client *protocol.Client, id protocol.PlayerID, kind protocol.Kind, change ...func(*player)) *player {
 	p := &player{
 		t: t, id: id, kind: kind, nc: nc, Client: client, log: zerolog.Nop(), rng: rand.New(rand.NewPCG(1, uint64(len(id)))),
-		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*nats.Subscription),
+		games: make(map[protocol.GameID]*protocol.State), subs: make(map[protocol.GameID]*protocol.Following),
 		change: make(chan struct{}), slots: 10, pools: []protocol.Pool{protocol.OwnPool(id)}, plays: catalog.Names(),
 	}
 	p.answer = func(protocol.Offer) protocol.OfferAnswer {
@@ -175,7 +175,7 @@ func (p *player) follow(g protocol.GameID) {
 	if p.subs[g] != nil {
 		return
 	}
-	sub, err := p.Game(g, func(st protocol.State) {
+	sub, err := p.Follow(g, func(st protocol.State) {
 		p.mu.Lock()
 		p.games[g] = &st
 		play := p.play
@@ -256,10 +256,20 @@ func (p *player) random(st protocol.State) {
 	p.spawn(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		_, err := p.Move(ctx, st.Game, st.Holders[st.You].Epoch, len(st.Moves), text, key(pos))
+		_, err := p.move(ctx, st, text, key(pos))
 		if err != nil && !p.nc.IsClosed() && !expected(err) {
 			p.t.Errorf("game %s ply %d: %v", st.Game, len(st.Moves), err)
 		}
+	})
+}
+
+// move plays a move in a state, and says whether the player is watching the game.
+func (p *player) move(ctx context.Context, st protocol.State, text, key string) (protocol.ActAnswer, error) {
+	p.mu.Lock()
+	sub := p.subs[st.Game]
+	p.mu.Unlock()
+	return p.SendMove(ctx, st.Game, protocol.MoveRequest{
+		Epoch: st.Holders[st.You].Epoch, Ply: len(st.Moves), Move: text, Key: key, Watching: sub != nil && sub.Watching(),
 	})
 }
 

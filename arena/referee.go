@@ -37,6 +37,7 @@ type referee struct {
 	seatSince [2]time.Time  // from when heartbeats of the holder are expected
 	sentAt    [2]time.Time  // when the seat's player was last sent the state
 	resend    time.Duration // when it is sent again, if nothing happens
+	watching  [2]uint64     // epoch in which the seat's holder receives the entries of the log; 0: never
 	offering  [2]bool       // an offer of the vacant seat is under way
 	offerNext [2]time.Time  // when the vacant seat is offered again
 
@@ -235,14 +236,34 @@ func (r *referee) applyFor(event *protocol.Event, ans protocol.ActAnswer, answer
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 	}
 	r.report(event)
-	if mover := event.Seat; answerOnly && err == nil && event.Kind == protocol.EventMove && event.Turn != *mover {
-		now := time.Now()
-		r.sentAt[*mover] = now // the answer tells as much, and is asked for again if it is lost
+	r.tell(event, err == nil, answerOnly)
+	return ans
+}
+
+// tell sends the players the state after an event, unless it was stored, is a move that
+// passes the turn, and reaches them anyway: the mover by the answer to the request, if that is
+// enough for it, and the opponent by the entry of the log, if it is watching. A lost answer is
+// asked for again, and a lost entry replaced by the next repetition of the state.
+func (r *referee) tell(event *protocol.Event, stored, answerOnly bool) {
+	passes := stored && event.Kind == protocol.EventMove && event.Turn != *event.Seat
+	if !passes {
+		r.sendStates()
+		return
+	}
+	now := time.Now()
+	watches := r.watching[event.Turn] == r.game.Holder(event.Turn).Epoch
+	switch {
+	case answerOnly && watches:
+		r.sentAt, r.resend = [2]time.Time{now, now}, resendAfter(&event.Snapshot)
+	case answerOnly:
+		r.sentAt[*event.Seat] = now
 		r.sendState(event.Turn, now)
-	} else {
+	case watches:
+		r.sentAt[event.Turn] = now
+		r.sendState(*event.Seat, now)
+	default:
 		r.sendStates()
 	}
-	return ans
 }
 
 // creditDelay charges nobody for the time that the store took: a move that arrived
@@ -395,13 +416,13 @@ func (r *referee) report(e *protocol.Event) {
 func (r *referee) sendStates() {
 	now := time.Now()
 	st := r.game.State(game.First, now)
-	r.sentAt, r.resend = [2]time.Time{now, now}, resendAfter(&st)
+	r.sentAt, r.resend = [2]time.Time{now, now}, resendAfter(&st.Snapshot)
 	r.a.server.TellBoth(r.players, st)
 }
 
 func (r *referee) sendState(seat game.Seat, now time.Time) {
 	st := r.game.State(seat, now)
-	r.sentAt[seat], r.resend = now, resendAfter(&st)
+	r.sentAt[seat], r.resend = now, resendAfter(&st.Snapshot)
 	r.a.server.Tell(r.players[seat], st)
 }
 
@@ -416,7 +437,7 @@ const (
 
 // resendAfter returns how long a state counts as received: a lost one must not cost
 // more than a small part of a clock.
-func resendAfter(st *protocol.State) time.Duration {
+func resendAfter(st *protocol.Snapshot) time.Duration {
 	after := maxResend
 	for _, c := range st.Clocks.Seats {
 		if left, limited := st.Terms.Clock.Budget(c.State()); limited {

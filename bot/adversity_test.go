@@ -2,12 +2,14 @@ package bot
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"sparring/bot/play"
@@ -75,6 +77,46 @@ func TestLostStatesAreHealed(t *testing.T) {
 	})
 	p.finished(m)
 	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+}
+
+// A bot that watches its game is sent no state after its opponent's moves. Every fifth entry of
+// the log is lost: the state is requested.
+func TestMovesFromTheLog(t *testing.T) {
+	t.Parallel() // it mostly waits
+	told, entries, left := uint64(0), 0, 0
+	p, m, f := playingAt(t, "4+4", func(p *platform) {
+		p.watched = true
+		p.tell = func(p *platform, m *scriptedGame, st protocol.State, send func(protocol.State)) {
+			news := st.Seq > told
+			if told = st.Seq; !news || len(st.Moves) == 0 || st.Turn != st.You || st.Status != protocol.Playing {
+				send(st)
+				return
+			}
+			mover := st.You.Other()
+			e := protocol.Event{V: 1, Kind: protocol.EventMove, Index: st.Seq, Term: 1, Time: time.Now().UTC(), Seat: &mover, Snapshot: st.Snapshot}
+			entry := nats.NewMsg(p.server.Subjects().Watch(st.Game))
+			entry.Header.Set(jetstream.SequenceHeader, fmt.Sprint(st.Seq))
+			entry.Header.Set(jetstream.SubjectHeader, p.server.Subjects().Log(st.Game))
+			entry.Data = e.Encode()
+			if entries++; entries%5 != 0 {
+				if err := p.nc.PublishMsg(entry); err != nil {
+					p.t.Error(err)
+				}
+			}
+			if n := len(m.requests); n > 0 && m.requests[n-1].Watching {
+				left++
+			} else {
+				send(st)
+			}
+		}
+	})
+	p.finished(m)
+	gametest.Eventually(t, "the end", func() bool { return f.count(play.GameEnded) == 1 })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if left < entries/2 || left == entries {
+		t.Errorf("of %d moves %d were left to the log", entries, left)
+	}
 }
 
 // The answer to a move is lost: the same request is sent again.

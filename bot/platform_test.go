@@ -24,6 +24,7 @@ import (
 // and plays the seats that no bot holds. Its hooks simulate faults.
 type platform struct {
 	t      *testing.T
+	nc     *nats.Conn
 	server *protocol.Server
 
 	mu        sync.Mutex
@@ -51,6 +52,7 @@ type platform struct {
 	played  []string // moves of a game before it is granted
 	kept    uint64   // the last change of a game that is stored; 0: all are
 	counted bool     // the changes since then are
+	watched bool     // its games can be watched
 	playsOn int      // plies until which only a mate ends a game; a draw is agreed then; 0: the rules end it
 }
 
@@ -98,7 +100,7 @@ func newPlatform(t *testing.T, nc *nats.Conn) *platform {
 		t.Fatal(err)
 	}
 	p := &platform{
-		t: t, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, nil, zerolog.Nop()),
+		t: t, nc: nc, server: protocol.NewServer(nc, subjects, protocol.DefaultLimits, nil, zerolog.Nop()),
 		games: make(map[protocol.GameID]*scriptedGame), peers: make(map[protocol.InstanceID]bool), secret: make(map[protocol.PlayerID]string),
 		present: make(map[protocol.PlayerID]bool),
 	}
@@ -121,7 +123,7 @@ func (p *platform) serve() {
 			for _, g := range held {
 				p.tellAll(p.games[g])
 			}
-			return protocol.HelloAnswer{HeartbeatMS: 100, Limits: protocol.DefaultLimits, Held: held}
+			return protocol.HelloAnswer{HeartbeatMS: 100, Limits: protocol.DefaultLimits, Held: held, Watch: p.watched}
 		},
 		Alive: func(from protocol.From, m protocol.Alive) protocol.AliveAnswer {
 			p.mu.Lock()

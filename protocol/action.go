@@ -18,6 +18,11 @@ type MoveRequest struct {
 	// AnswerOnly says that the answer is enough for the sender: the platform need not send
 	// it the state after the move, unless the game has ended or the same seat acts again.
 	AnswerOnly bool `json:"answer_only,omitempty"`
+	// Watching says that the sender receives the entries of the game's log on watch.<id>, as
+	// they are republished: the platform need not send it the state after a move of the
+	// opponent that passes the turn to it. That holds for the seat's epoch, until a move
+	// that does not say so. See HelloAnswer.Watch.
+	Watching bool `json:"watching,omitempty"`
 }
 
 // Step is a step in the negotiation of a draw or a takeback.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,6 +29,8 @@ type Client struct {
 	receiver *Receiver   // nil: the subscriptions have goroutines of their own
 	states   *Receiver   // of the states of games; nil: receiver
 	log      zerolog.Logger
+
+	watch atomic.Bool // the platform's last answer to a hello said Watch
 
 	firstWait time.Duration // for the answer to a first try, of a test; 0: firstTry
 
@@ -93,6 +96,14 @@ func (c *Client) subscribe(subject, queue string, f nats.MsgHandler) (*nats.Subs
 		return c.receiver.subscribe(subject, queue, f)
 	}
 	return c.nc.QueueSubscribe(subject, queue, f)
+}
+
+// subscribeStates is subscribe for the states of a game.
+func (c *Client) subscribeStates(subject string, f nats.MsgHandler) (*nats.Subscription, error) {
+	if c.states != nil {
+		return c.states.subscribe(subject, "", f)
+	}
+	return c.subscribe(subject, "", f)
 }
 
 // For returns a client for another player of the same process. Both share the
@@ -279,7 +290,11 @@ func (c *Client) request(ctx context.Context, g GameID, wait time.Duration, m *n
 // Hello announces the instance. It fills in Header, Instance and Secret.
 func (c *Client) Hello(ctx context.Context, m Hello) (HelloAnswer, error) {
 	m.Header, m.Instance, m.Secret = newHeader(), c.instance, c.secret
-	return ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
+	ans, err := ask(ctx, c, c.subjects.Play(c.player, VerbHello), m.ID, m, func(a *HelloAnswer) *Answer { return &a.Answer })
+	if err == nil {
+		c.watch.Store(ans.Watch)
+	}
+	return ans, err
 }
 
 // Alive sends a heartbeat. It fills in Header, Instance and Secret. Refused as Denied, it
@@ -425,11 +440,7 @@ func (c *Client) Game(g GameID, f func(State)) (*nats.Subscription, error) {
 		return nil, err
 	}
 	var newest StateMark // needs no lock: a subscription's callbacks run one at a time
-	subscribe := c.subscribe
-	if c.states != nil {
-		subscribe = c.states.subscribe
-	}
-	return subscribe(c.subjects.ToGame(c.player, g), "", func(msg *nats.Msg) {
+	return c.subscribeStates(c.subjects.ToGame(c.player, g), func(msg *nats.Msg) {
 		st, refusal := Decode[State](msg.Data, fromPlatform)
 		if refusal != nil || st.Game != g || st.To != msg.Subject {
 			c.warn("invalid state ignored", msg.Subject, errorOrNil(refusal))

@@ -97,6 +97,7 @@ func (m *MoveRequest) encode() []byte {
 	o.textIf("key", m.Key)
 	o.intIf("lag_ms", m.LagMS)
 	o.boolIf("answer_only", m.AnswerOnly)
+	o.boolIf("watching", m.Watching)
 	return o.close()
 }
 

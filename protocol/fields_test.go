@@ -35,7 +35,7 @@ func TestReadsWhatIsSaid(t *testing.T) {
 
 // plains has a message of each kind that is decoded by hand.
 func plains() []plain {
-	return []plain{new(MoveRequest), new(Alive), new(AliveAnswer), new(ActAnswer), new(State)}
+	return []plain{new(MoveRequest), new(Alive), new(AliveAnswer), new(ActAnswer), new(State), new(Event)}
 }
 
 // readsAlike reports whether a message was read without encoding/json. If so, it must be
@@ -60,13 +60,15 @@ func readsAlike(t *testing.T, kind plain, data []byte) bool {
 
 func FuzzFields(f *testing.F) {
 	for _, data := range []string{
-		`{"v":1,"id":"a","instance":"i1","epoch":3,"ply":7,"move":"h2e2","key":"0123456789abcdef","lag_ms":12,"answer_only":true}`,
+		`{"v":1,"id":"a","instance":"i1","epoch":3,"ply":7,"move":"h2e2","key":"0123456789abcdef","lag_ms":12,"answer_only":true,"watching":true}`,
 		` { "v" : 1 , "id" : "a" , "free" : 3 , "free_for_bots" : 0 , "games" : [ "g1" , "g2" ] , "secret" : "s" } `,
 		`{"v":1,"id":"a","code":"accepted","server_time":"2026-01-02T03:04:05.678Z","clocks":{"seats":[{"left_ms":1},{"left_ms":-2,"periods":3}],"running":"second"}}`,
 		`{"v":1,"to":"a.b","seq":4,"server_time":"2026-01-02T03:04:05Z","you":"first","game":"g","terms":{"game":"gomoku","rules":"gomoku/freestyle-15","clock":"60+0.6","rated":true},` +
 			`"started":"2026-01-02T03:04:05Z","holders":[{"player":"a","kind":"bot","epoch":1},{"player":"b","display":"兔","kind":"human","epoch":2}],"moves":["h8","h9"],"turn":"first",` +
 			`"key":"0123456789abcdef","clocks":{"seats":[{"left_ms":1},{"left_ms":2}]},"status":"playing","outcome":{"result":"none"},` +
 			`"receipt":{"ply":2,"received":"2026-01-02T03:04:05Z","lag_ms":0,"charged_ms":1,"left_ms":2}}`,
+		`{"v":1,"kind":"end","index":5,"term":2,"time":"2026-01-02T03:04:05Z","seat":"second","request":"m3","earlier":[{"seat":"first","id":"d1","ply":4}],"draw_offered":["first"],` +
+			`"takeback_asked":[],"running_since":"2026-01-02T03:04:05Z","turn_ms":3,"game":"g","moves":["h8"],"dispute":{"move":"h8","claimed":"0","ruled":"1"},"text":"why"}`,
 		`{"v":1,"v":2,"receipt":{"ply":1},"receipt":{"lag_ms":2},"moves":["a"],"moves":[]}`,
 		`{"v":01}`, `{"v":1.0}`, `{"v":-0}`, `{"v":1e2}`, `{"V":1}`, `{"v":null}`, `{"v":1}x`, `{"v":1,}`, `{"id":"\u0061"}`, "{\"id\":\"\xff\"}", `{"id":"a`, `{}`, `[]`, ``,
 		`{"v":99999999999999999999}`, `{"holders":[{}]}`, `{"holders":[{},{},{}]}`, `{"moves":[,]}`, `{"games":[1]}`, `{"answer_only":truex}`,

@@ -176,6 +176,9 @@ type HelloAnswer struct {
 	// this process of the platform knows, so that a client that has lost their ids can
 	// withdraw them.
 	Waiting []WaitingChallenge `json:"waiting,omitempty"`
+	// Watch says that the platform republishes the entries of logs on watch.<id>, and that
+	// an instance may follow its games there, see MoveRequest.Watching.
+	Watch bool `json:"watch,omitempty"`
 	// Others lists the player's other instances that are present, up to [MaxOthers], those that
 	// this process of the platform has known longest first.
 	Others []OtherInstance `json:"others,omitempty"`

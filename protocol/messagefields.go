@@ -23,6 +23,8 @@ func (m *MoveRequest) read(f *fields) {
 			m.LagMS = f.int64()
 		case "answer_only":
 			m.AnswerOnly = f.bool()
+		case "watching":
+			m.Watching = f.bool()
 		default:
 			f.other = true
 		}
@@ -124,6 +126,117 @@ func (m *State) read(f *fields) {
 			m.Receipt = readReceipt(m.Receipt, f)
 		default:
 			m.Snapshot.field(name, f)
+		}
+	}
+}
+
+func (m *Event) read(f *fields) {
+	for name := range f.names() {
+		switch string(name) {
+		case "v":
+			m.V = f.int()
+		case "kind":
+			m.Kind = EventKind(f.text())
+		case "index":
+			m.Index = f.uint()
+		case "term":
+			m.Term = f.uint()
+		case "time":
+			m.Time = f.time()
+		case "seat":
+			m.Seat = f.seat()
+		case "request":
+			m.Request = f.text()
+		case "running_since":
+			m.RunningSince = f.time()
+		case "turn_ms":
+			m.TurnMS = f.int64()
+		case "receipt":
+			m.Receipt = readReceipt(m.Receipt, f)
+		case "earlier":
+			m.Earlier = []EarlierRequest{}
+			for range f.elements() {
+				m.Earlier = append(m.Earlier, readEarlier(f))
+			}
+		case "draw_offered":
+			m.DrawOffered = readSeats(f)
+		case "takeback_asked":
+			m.TakebackAsked = readSeats(f)
+		case "dispute":
+			if m.Dispute == nil {
+				m.Dispute = new(Dispute)
+			}
+			m.Dispute.read(f)
+		case "text":
+			m.Text = f.text()
+		default:
+			m.Snapshot.field(name, f)
+		}
+	}
+}
+
+func readEarlier(f *fields) (r EarlierRequest) {
+	for name := range f.names() {
+		switch string(name) {
+		case "seat":
+			f.value(&r.Seat)
+		case "id":
+			r.ID = f.text()
+		case "ply":
+			r.Ply = f.int()
+		default:
+			f.other = true
+		}
+	}
+	return r
+}
+
+func readSeats(f *fields) []game.Seat {
+	seats := []game.Seat{}
+	for range f.elements() {
+		var seat game.Seat
+		f.value(&seat)
+		seats = append(seats, seat)
+	}
+	return seats
+}
+
+func (d *Dispute) read(f *fields) {
+	for name := range f.names() {
+		switch string(name) {
+		case "move":
+			d.Move = f.text()
+		case "claimed":
+			d.Claimed = f.text()
+		case "ruled":
+			d.Ruled = f.text()
+		default:
+			f.other = true
+		}
+	}
+}
+
+// eventHead is what an entry of a log begins with, as Event.Encode writes it.
+type eventHead struct {
+	kind EventKind
+	seat *game.Seat // nil: it comes later, or not at all
+}
+
+// read reads no further than the seat.
+func (h *eventHead) read(f *fields) {
+	for name := range f.names() {
+		switch string(name) {
+		case "kind":
+			h.kind = EventKind(f.text())
+		case "v", "index", "term":
+			f.uint()
+		case "time":
+			f.quoted()
+		case "seat":
+			h.seat = f.seat()
+			return
+		default:
+			return
 		}
 	}
 }

@@ -192,6 +192,13 @@ type Event struct {
 	Text    string   `json:"text,omitempty"`    // for people: why a seat was vacated, or what is in dispute
 }
 
+func (m *Event) version() int { return m.V }
+
+// State returns the state that a player learns from the entry, of which seq is the sequence.
+func (m *Event) State(to string, seq uint64, you game.Seat) State {
+	return State{V: m.V, To: to, Seq: seq, ServerTime: m.Time, You: you, Snapshot: m.Snapshot, Receipt: m.Receipt}
+}
+
 // EarlierRequest is a request in a game that took effect.
 type EarlierRequest struct {
 	Seat game.Seat `json:"seat"` // whose it was

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/engine"
@@ -26,7 +25,7 @@ type Session struct {
 	id      protocol.GameID
 	offer   *protocol.Offer // nil for a held game or an own challenge
 	confirm func() bool     // see Start
-	sub     *nats.Subscription
+	follow  *protocol.Following
 	ctx     context.Context // of the session
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // requests and searches
@@ -96,8 +95,8 @@ func New(ctx context.Context, p *Player, offer *protocol.Offer) *Session {
 func (s *Session) Start(g protocol.GameID, confirm func() bool) error {
 	s.id, s.confirm = g, confirm
 	s.log = s.player.Log.With().Str("game", string(g)).Logger()
-	sub, err := s.player.Client.Game(g, s.receive)
-	s.sub = sub
+	follow, err := s.player.Client.Follow(g, s.receive)
+	s.follow = follow
 	return err
 }
 
@@ -116,8 +115,8 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 // Cancel ends the session.
 func (s *Session) Cancel() {
 	s.cancel()
-	if s.sub != nil {
-		s.sub.Unsubscribe() // fails only when the connection is closed, and the subscription with it
+	if s.follow != nil {
+		s.follow.Unsubscribe() // fails only when the connection is closed, and the subscription with it
 	}
 }
 

@@ -242,7 +242,7 @@ func (s *Session) send() {
 		}
 		dispatched := time.Now()
 		ans, err := s.player.Client.SendMove(ctx, s.id, protocol.MoveRequest{
-			Epoch: epoch, Ply: out.ply, Move: out.move, Key: out.key, AnswerOnly: true,
+			Epoch: epoch, Ply: out.ply, Move: out.move, Key: out.key, AnswerOnly: true, Watching: s.follow.Watching(),
 		})
 		r := moveAnswer{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
 		s.post(func() { s.handleAnswer(out, r) })

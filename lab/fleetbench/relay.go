@@ -65,8 +65,8 @@ type relay struct {
 	seen    [2]chan seenPly // states by seat
 
 	mu     sync.Mutex
-	game   protocol.GameID // running
-	states []*nats.Subscription
+	game   protocol.GameID        // running
+	states [2]*protocol.Following // by seat
 	ply    int
 	moved  []time.Duration
 	bare   []time.Duration
@@ -158,7 +158,7 @@ func (r *relay) begin(ctx context.Context) error {
 		return err
 	}
 	for seat, c := range r.players {
-		sub, err := c.Game(ans.Game, func(st protocol.State) {
+		r.states[seat], err = c.Follow(ans.Game, func(st protocol.State) {
 			select {
 			case r.seen[seat] <- seenPly{len(st.Moves), time.Now()}:
 			default: // nobody waits for it
@@ -167,7 +167,6 @@ func (r *relay) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.states = append(r.states, sub)
 	}
 	r.mu.Lock()
 	r.game, r.ply = ans.Game, 0
@@ -219,7 +218,9 @@ func (r *relay) move(ctx context.Context) error {
 	defer cancel()
 	seat := r.ply % 2
 	began := time.Now()
-	_, err := r.players[seat].SendMove(within, r.game, protocol.MoveRequest{Epoch: 1, Ply: r.ply, Move: r.moves[r.ply], AnswerOnly: true}) // as bots do
+	_, err := r.players[seat].SendMove(within, r.game, protocol.MoveRequest{ // as bots do
+		Epoch: 1, Ply: r.ply, Move: r.moves[r.ply], AnswerOnly: true, Watching: r.states[seat].Watching(),
+	})
 	// The state may have come before the answer; its time is that of its arrival.
 	at, unseen := r.saw(within, 1-seat, r.ply+1)
 	if err = errors.Join(err, unseen); err != nil {
@@ -238,7 +239,6 @@ func (r *relay) again(ctx context.Context) error {
 	for _, sub := range r.states {
 		sub.Unsubscribe()
 	}
-	r.states = nil
 	for _, seen := range r.seen {
 		for len(seen) > 0 {
 			<-seen
