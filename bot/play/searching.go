@@ -16,10 +16,9 @@ type activeSearch struct {
 	pos      game.Position // the position searched
 	thought  *engine.Search
 	started  time.Time
-	ponders  bool      // it began on the opponent's time
-	hit      time.Time // when the pondering became a search for a move; zero: not yet
-	expected string    // the opponent's move that is, or was, pondered on; "": none
-	done     chan searchEnd
+	ponders  bool       // it began on the opponent's time
+	hit      time.Time  // when the pondering became a search for a move; zero: not yet
+	expected string     // the opponent's move that is, or was, pondered on; "": none
 	early    *searchEnd // the pondering ended before the opponent moved
 }
 
@@ -32,12 +31,13 @@ type searchEnd struct {
 // pondering reports whether the opponent is still to move.
 func (a *activeSearch) pondering() bool { return a.ponders && a.hit.IsZero() }
 
-// result returns the channel of the result, or nil, which blocks, without a search.
-func (a *activeSearch) result() <-chan searchEnd {
-	if a == nil {
+// over returns the channel that is closed when the search has ended; nil, which blocks,
+// without a search, or when its result is known.
+func (a *activeSearch) over() <-chan struct{} {
+	if a == nil || a.early != nil {
 		return nil
 	}
-	return a.done
+	return a.thought.Done()
 }
 
 // ponderTarget is the position to ponder on after our move: that after the reply
@@ -108,7 +108,7 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 	}
 	a := &activeSearch{
 		after: len(s.game.plies), pos: pos.Clone(), expected: expected, ponders: expected != "",
-		started: time.Now(), done: make(chan searchEnd, 1),
+		started: time.Now(),
 	}
 	r := engine.Request{
 		Game: s.engine, Position: pos, Ponder: a.ponders, Watch: s.keepInfo,
@@ -125,13 +125,6 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 		return err
 	}
 	a.thought, s.search = thought, a
-	s.work.Go(func() {
-		r, err := thought.Wait()
-		if len(r.Incidents) > 0 { // also those of a search that was stopped
-			s.post(func() { s.noteIncidents(r.Incidents) })
-		}
-		a.done <- searchEnd{r, err}
-	})
 	return nil
 }
 
@@ -147,10 +140,16 @@ func (s *Session) noteIncidents(incidents []string) {
 
 // stopSearch ends the running search. The game keeps its hash table and histories.
 func (s *Session) stopSearch() {
-	if s.search != nil {
-		s.search.thought.Stop()
-		s.search = nil
+	a := s.search
+	if s.search = nil; a == nil || a.early != nil {
+		return
 	}
+	a.thought.Stop()
+	s.work.Go(func() { // the session does not end before it
+		if r, _ := a.thought.Wait(); len(r.Incidents) > 0 {
+			s.post(func() { s.noteIncidents(r.Incidents) })
+		}
+	})
 }
 
 // keepInfo keeps the latest progress of the search. The engine calls it.

@@ -46,10 +46,11 @@ type Session struct {
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
-	engine   engine.Game   // nil until the game is granted, or if it can't be opened
-	search   *activeSearch // the search under way
-	target   *ponderTarget // what to ponder on after our move
-	out      *outgoing     // the move decided for the current position, until it is accepted
+	engine   engine.Game      // nil until the game is granted, or if it can't be opened
+	search   *activeSearch    // the search under way
+	target   *ponderTarget    // what to ponder on after our move
+	out      *outgoing        // the move decided for the current position, until it is accepted
+	delay    <-chan time.Time // when to send it; nil: now, or it has been sent
 	manners  manners
 	disputes []record.Dispute
 	note     string // about the end, for the record
@@ -178,8 +179,10 @@ func (s *Session) Run() {
 			s.handleState(in)
 		case sig := <-s.signals:
 			s.handleSignal(sig)
-		case r := <-s.search.result():
-			s.handleResult(r)
+		case <-s.search.over():
+			s.searchEnded()
+		case <-s.delay:
+			s.dispatch()
 		case f := <-s.posts:
 			f()
 		case v := <-s.infos:
@@ -223,15 +226,15 @@ func (s *Session) handleSignal(sig signal) {
 
 // handleState handles a state.
 func (s *Session) handleState(in *arrival) {
-	st := in.state
-	if s.newest.Outdates(&st) {
+	st := &in.state // no copies: many sessions have small stacks
+	if s.newest.Outdates(st) {
 		return
 	}
 	if st.Order().Before(s.newest.Order) {
 		s.log.Warn().Int("ply", len(st.Moves)).Int("before", len(s.st.Moves)).Msg("the platform has gone back to an earlier log of the game; going on from its state")
 		s.epoch = 0 // epochs begin again further back, too
 	}
-	mine := st.Holders[st.You]
+	mine := &st.Holders[st.You]
 	ours := mine.Player == s.player.ID && mine.Instance == s.player.Settings.Instance
 	switch {
 	case !s.Held():
@@ -252,7 +255,7 @@ func (s *Session) handleState(in *arrival) {
 	case mine.Epoch < s.epoch:
 		return // a newer state has no older epoch: invalid
 	}
-	s.st, s.received, s.epoch, s.newest = st, in.at, mine.Epoch, st.Mark()
+	s.st, s.received, s.epoch, s.newest = *st, in.at, mine.Epoch, st.Mark()
 	s.resync.reset(s)
 	s.syncPosition()
 	if n := len(st.Moves); st.Receipt != nil && st.Receipt.Ply == n && n > 0 {
@@ -264,7 +267,7 @@ func (s *Session) handleState(in *arrival) {
 
 // handleVacant waits. The platform has vacated the seat because our heartbeats were
 // missing. They still name the game, so that the platform can give the seat back.
-func (s *Session) handleVacant(st protocol.State) {
+func (s *Session) handleVacant(st *protocol.State) {
 	if !s.resync.ending {
 		s.log.Warn().Uint64("epoch", st.Holders[st.You].Epoch).Msg("the platform has vacated the seat")
 	}
@@ -276,7 +279,7 @@ func (s *Session) handleVacant(st protocol.State) {
 // begin starts the game that the platform has granted. It returns false if the game
 // can't be taken any more.
 func (s *Session) begin(in *arrival) bool {
-	st := in.state
+	st := &in.state
 	if s.offer != nil && (!st.Terms.Equal(s.offer.Terms) || st.You != s.offer.Seat) {
 		s.log.Error().Msg("the granted match is not the offered one; giving the seat back")
 		s.giveBack()
@@ -294,7 +297,7 @@ func (s *Session) begin(in *arrival) bool {
 		s.giveBack()
 		return false
 	}
-	s.game.rules, s.game.start, s.st = rules, st.Terms.Position, st
+	s.game.rules, s.game.start, s.st = rules, st.Terms.Position, *st
 	if err := s.openGame(); err != nil {
 		s.player.Process.EngineFailed(st.Terms.Game, err)
 		s.log.Error().Err(err).Msg("no engine for the game; giving the seat back")
@@ -303,7 +306,7 @@ func (s *Session) begin(in *arrival) bool {
 	}
 	s.held.Store(&in.at)
 	close(s.began)
-	other := st.Holders[st.You.Other()]
+	other := &st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
 	if len(st.Moves) > 2 {
 		s.reported = len(st.Moves) // resumed: do not report the earlier moves

@@ -194,7 +194,7 @@ func TestTemporaryRefusals(t *testing.T) {
 		disconnected(t, s)
 		out := &outgoing{decision: &decision{move: "a1b2/a1"}, inFlight: true}
 		s.out = out
-		s.handleAnswer(out, moveAnswer{err: protocol.Refuse(code, "not now")})
+		s.handleAnswer(out, &moveAnswer{err: protocol.Refuse(code, "not now")})
 		s.work.Wait()
 		if s.out != out || out.inFlight != again || s.manners.notBefore.After(time.Now().Add(-time.Minute)) != again || s.manners.resigned {
 			t.Errorf("%s: move %+v, in flight %v, not before %v, resigned %v", code, s.out, out.inFlight, s.manners.notBefore, s.manners.resigned)
@@ -289,7 +289,7 @@ func TestMoveAcceptedInAGameThatOurRulesRefuse(t *testing.T) {
 	s.out = out
 	s.st.Moves, s.st.Turn = []string{"z9z9/z9"}, game.Second
 	s.syncPosition()
-	s.handleAnswer(out, moveAnswer{})
+	s.handleAnswer(out, &moveAnswer{})
 	if len(s.disputes) != 1 || len(s.game.plies) != 0 || s.out != nil {
 		t.Errorf("disputes %+v, plies %+v, move %+v", s.disputes, s.game.plies, s.out)
 	}
@@ -420,7 +420,7 @@ func TestAnswerMovesTheState(t *testing.T) {
 		pondered = true
 		return nil, errors.New("no engine")
 	}
-	s.handleAnswer(out, moveAnswer{ans: ans})
+	s.handleAnswer(out, &moveAnswer{ans: ans})
 	if !pondered {
 		t.Error("it does not ponder on the reply that it expects")
 	}

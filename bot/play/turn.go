@@ -18,14 +18,17 @@ import (
 // outgoing is a decision that is being sent to the platform.
 type outgoing struct {
 	*decision
-	inFlight bool
+	inFlight bool      // it is being sent, or due to be
+	epoch    uint64    // in which it was decided
+	since    time.Time // when our clock started
+	running  bool      // our clock runs
 }
 
 // moveAnswer is the platform's answer to a move.
 type moveAnswer struct {
 	ans     protocol.ActAnswer
 	err     error
-	running bool          // our clock ran
+	running bool          // our clock ran when it was decided
 	thought time.Duration // from our clock's start to the dispatch
 	took    time.Duration // from the dispatch to the answer
 }
@@ -160,6 +163,15 @@ func (s *Session) engineFailed(err error) {
 	s.noteFailure(err)
 }
 
+// searchEnded handles the result of the search, which has ended.
+func (s *Session) searchEnded() {
+	r, err := s.search.thought.Wait()
+	if len(r.Incidents) > 0 {
+		s.noteIncidents(r.Incidents)
+	}
+	s.handleResult(searchEnd{r, err})
+}
+
 // handleResult plays the move that the search found.
 func (s *Session) handleResult(t searchEnd) {
 	a := s.search
@@ -228,24 +240,32 @@ func (s *Session) legalMove(t searchEnd) (search.Result, game.Position) {
 	return search.Result{}, nil
 }
 
-// send sends the decided move, in the background.
+// send sends the decided move as soon as manners allow.
 func (s *Session) send() {
-	out, epoch := s.out, s.epoch
-	out.inFlight = true
+	out := s.out
 	c, running := s.clock()
-	wait := s.manners.delay(s, c)
+	out.inFlight, out.epoch, out.since, out.running = true, s.epoch, c.At, running
+	if wait := s.manners.delay(s, c); wait > 0 {
+		s.delay = time.After(wait)
+		return
+	}
+	s.dispatch()
+}
+
+// dispatch sends the decided move, in the background, unless the game has changed while it
+// was delayed.
+func (s *Session) dispatch() {
+	out := s.out
+	if s.delay = nil; out == nil {
+		return
+	}
+	m := protocol.MoveRequest{Epoch: out.epoch, Ply: out.ply, Move: out.move, Key: out.key, AnswerOnly: true, Watching: s.follow.Watching()}
+	dispatched := time.Now()
+	r := moveAnswer{running: out.running, thought: dispatched.Sub(out.since)}
 	s.background(func(ctx context.Context) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-		dispatched := time.Now()
-		ans, err := s.player.Client.SendMove(ctx, s.id, protocol.MoveRequest{
-			Epoch: epoch, Ply: out.ply, Move: out.move, Key: out.key, AnswerOnly: true, Watching: s.follow.Watching(),
-		})
-		r := moveAnswer{ans: ans, err: err, running: running, thought: dispatched.Sub(c.At), took: time.Since(dispatched)}
-		s.post(func() { s.handleAnswer(out, r) })
+		r.ans, r.err = s.player.Client.SendMove(ctx, s.id, m)
+		r.took = time.Since(dispatched)
+		s.post(func() { s.handleAnswer(out, &r) })
 	})
 }
 
@@ -263,7 +283,7 @@ func (s *Session) post(f func()) {
 }
 
 // handleAnswer acts on the platform's answer to a move.
-func (s *Session) handleAnswer(out *outgoing, r moveAnswer) {
+func (s *Session) handleAnswer(out *outgoing, r *moveAnswer) {
 	out.inFlight = false
 	current := s.out == out // otherwise a state came first
 	if r.err == nil {
@@ -331,7 +351,7 @@ func (s *Session) moved(out *outgoing, ans *protocol.ActAnswer) {
 }
 
 // noteCost measures what an accepted move cost beyond the thinking.
-func (s *Session) noteCost(out *outgoing, r moveAnswer) {
+func (s *Session) noteCost(out *outgoing, r *moveAnswer) {
 	s.game.charged(out.ply, out.move, r.ans.Receipt)
 	cost := r.took
 	if rec := r.ans.Receipt; rec != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"runtime/pprof"
 	"strings"
 	"sync"
@@ -277,9 +278,11 @@ func (p *benchPart) answer(ctx context.Context, ask benchAsk) (ans benchAnswer, 
 	if ans.CPU, err = processorTime(); err != nil {
 		return ans, err
 	}
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	ans.Live = int64(mem.HeapAlloc + mem.StackInuse)
+	// Of the heap, what the last collection found in use: on full cores several megabytes more
+	// are allocated before they could be read.
+	in := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(in)
+	ans.Live = int64(in[0].Value.Uint64() + in[1].Value.Uint64())
 	ans.Resident = residentBytes()
 	return ans, p.figures(&ans.Stats)
 }
