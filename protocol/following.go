@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,11 +20,13 @@ import (
 type Following struct {
 	states, entries *nats.Subscription // entries may be nil
 
-	mu     sync.Mutex
+	mu     sync.Mutex // held while a state is handed on
 	newest StateMark
 	known  bool // a state has told which seat is ours
 	you    game.Seat
 	heard  uint64 // sequence of the last entry of the log that came
+
+	watching atomic.Bool // apart from mu: who asks may hold a lock that handing on waits for
 }
 
 // Follow is Game for who plays. It makes the states of the opponent's moves from the log, if
@@ -38,6 +41,7 @@ func (c *Client) Follow(g GameID, f func(State)) (*Following, error) {
 			return
 		}
 		w.newest, w.known, w.you = st.Mark(), true, st.You
+		w.watching.Store(w.heard == st.Seq)
 		f(st)
 	})
 	if err != nil {
@@ -59,9 +63,12 @@ func (c *Client) Follow(g GameID, f func(State)) (*Following, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		st, ok := w.opponentMoved(c, msg, seq, to)
-		w.heard = seq
-		if ok && st.Game == g {
+		if ok = ok && st.Game == g; ok {
 			w.newest = st.Mark()
+		}
+		w.heard = seq
+		w.watching.Store(w.known && seq == w.newest.Order.Seq)
+		if ok {
 			c.overtake(g)
 			f(st)
 		}
@@ -99,11 +106,7 @@ func (w *Following) opponentMoved(c *Client, msg *nats.Msg, seq uint64, to strin
 
 // Watching reports whether the log has told all that is known of the game: that is how the
 // next move will come, too.
-func (w *Following) Watching() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.known && w.heard == w.newest.Order.Seq
-}
+func (w *Following) Watching() bool { return w.watching.Load() }
 
 // Unsubscribe ends the subscriptions. It returns an error if the connection is closed.
 func (w *Following) Unsubscribe() error {

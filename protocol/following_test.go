@@ -157,6 +157,28 @@ func TestIsWatching(t *testing.T) {
 	gametest.Eventually(t, "watching again", f.Watching)
 }
 
+// Who is handed a state may ask whether it is watching, and wait for a lock under which others
+// ask.
+func TestWatchingDoesNotWait(t *testing.T) {
+	w := newWire(t)
+	s := w.server(io.Discard, protocol.DefaultLimits)
+	alice := w.client("alice")
+	following, asked := make(chan *protocol.Following, 1), make(chan bool, 1)
+	f, err := alice.Follow("g1", func(protocol.State) { asked <- (<-following).Watching() })
+	w.must(err)
+	following <- f
+	s.Tell("alice", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
+	w.must(nil, w.platform)
+	select {
+	case watching := <-asked:
+		if watching {
+			t.Error("watching without entries")
+		}
+	case <-w.ctx.Done():
+		t.Error("asking while a state is handed on waits for ever")
+	}
+}
+
 // Anybody can have an answer of the platform delivered on the subject of a log's entries.
 func TestForgedEntries(t *testing.T) {
 	f := follow(t, true)

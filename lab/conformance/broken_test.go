@@ -565,6 +565,7 @@ func TestBrokenPlatforms(t *testing.T) {
 				}
 			}}
 		}, want: "listed as held"},
+		"watching": {hooks: hello(func(a *protocol.HelloAnswer) { a.Watch = true }), want: "no event came"},
 		"watch": {hooks: tell(func(p *scripted.Platform, g *scripted.Game, st protocol.State, send func(protocol.State)) {
 			send(st)
 			p.SendRaw(p.Subjects().Watch(g.Game), protocol.Event{V: 1, Kind: protocol.EventMove, Index: 2 * st.Seq, Term: 1, Time: time.Now(), Snapshot: g.Snapshot})

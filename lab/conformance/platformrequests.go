@@ -490,3 +490,46 @@ func platformWatch(ctx context.Context, r *platformRig) (string, error) {
 		}
 	}
 }
+
+// platformWatching plays with one player that watches its game, and one that says so and loses
+// all events: it gets the states, after a hello at the latest.
+func platformWatching(ctx context.Context, r *platformRig) (string, error) {
+	a, err := r.join(ctx, ann)
+	if err != nil {
+		return "", err
+	}
+	b, err := r.join(ctx, bob, func(c *scripted.PlayerConfig) { c.Watch = true })
+	if err != nil {
+		return "", err
+	}
+	offered := false
+	b.Do(func() { offered = b.Greeting().Watch })
+	if !offered {
+		return "", notTried("the platform does not say that games can be watched")
+	}
+	m, err := r.pair(ctx, a, b, r.terms)
+	if err != nil {
+		return "", err
+	}
+	const n = 6
+	for i := range n {
+		p := m.mover()
+		req, err := m.choose(p)
+		if err != nil {
+			return "", err
+		}
+		req.Watching = req.Watching || p == a
+		if _, err := p.SendMove(ctx, m.id, req); err != nil {
+			return "", broken("a legal move at ply %d: %v", i, err)
+		}
+		if err := m.both(ctx, "the move", plies(i+1)); err != nil {
+			return "", err
+		}
+		soon, cancel := context.WithTimeout(ctx, r.eased(2*time.Second))
+		err = b.Wait(soon, "an event", func() bool { return b.Watching(m.id) })
+		if cancel(); err != nil {
+			return "", broken("of ply %d no event came on %s with the headers of a log's entry and the seq of the state", i, r.subjects.Watch(m.id))
+		}
+	}
+	return fmt.Sprintf("%d moves: those of one player by its events, those of the other, which lost its own, by states", n), nil
+}

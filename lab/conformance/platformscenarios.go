@@ -41,6 +41,7 @@ var platformScenarios = []scenario[*platformRig]{
 	{"half-open", "give the seat of an instance behind a dead connection to another one", "Epochs and handover", nil, platformHalfOpen},
 	{"slow-network", "referee a game of players with 50 to 150 ms each way", "Clocks and receipts", nil, platformSlowNetwork},
 	{"watch", "publish every event of a game, numbered, with the snapshot after it", "Watching", nil, platformWatch},
+	{"watching", "tell a player that watches its own game every move, and again if it has missed one", "The game", nil, platformWatching},
 	{"flood", "let a player's flood cost nobody else a seat or a game", "Messages; floods that took all seats", nil, platformFlood},
 	{"no-start", "call off a game whose first move does not come", "Clocks and receipts", []need{needSlow}, platformNoStart},
 	{"abandoned", "end a game whose seat stays vacant", "Epochs and handover", []need{needSlow}, platformAbandoned},

@@ -109,6 +109,7 @@ func (s *soak) run(ctx context.Context) error {
 	for who := range s.cfg.Players {
 		p, _, err := s.joinProxied(ctx, who, active, func(c *scripted.PlayerConfig) {
 			c.Slots, c.Think, c.Unlisted = 2*s.options.AtOnce, 5*time.Millisecond, unlisted
+			c.Watch = who != eve // so that there are games of both kinds
 		})
 		if err != nil {
 			return s.cfg.Program.withExit(err)

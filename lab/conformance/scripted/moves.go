@@ -83,6 +83,7 @@ func (p *Player) Choose(st protocol.State) (m protocol.MoveRequest, err error) {
 	}
 	return protocol.MoveRequest{
 		Header: protocol.Header{ID: protocol.NewID()}, Epoch: st.Holders[st.You].Epoch, Ply: len(st.Moves), Move: text, Key: game.KeyText(pos.Key()),
+		Watching: p.Watching(st.Game),
 	}, nil
 }
 

@@ -29,6 +29,7 @@ type PlayerConfig struct {
 	Pools    []protocol.Pool       // to listen in; the player's own
 	Silent   bool                  // do not say hello by itself, nor send heartbeats
 	Idle     bool                  // make no moves by itself
+	Watch    bool                  // take the opponent's moves from the log, where the platform offers that
 	Think    time.Duration         // before a move
 	Seed     uint64                // of the moves
 	// Unlisted is how long a game is kept that the platform does not list: its last
@@ -94,7 +95,7 @@ type Seat struct {
 	Since   time.Time // when it was taken
 	Heard   time.Time // when the last state came
 
-	sub     *nats.Subscription
+	sub     subscription
 	sent    *protocol.MoveRequest // under way, or accepted
 	waiting bool                  // sent is under way
 	until   time.Time             // how long the slot is kept for the grant
@@ -102,6 +103,15 @@ type Seat struct {
 
 	receiptPly int      // of the last receipt
 	left       [2]int64 // milliseconds by the last receipts, 0 if unknown
+}
+
+// subscription is one to the states of a game.
+type subscription interface{ Unsubscribe() error }
+
+// watching reports whether the last move came from the log of the game.
+func (s *Seat) watching() bool {
+	f, ok := s.sub.(*protocol.Following)
+	return ok && f.Watching()
 }
 
 // NewPlayer makes a player on a connection, which the caller closes after Close.
@@ -306,11 +316,15 @@ func (p *Player) take(g protocol.GameID, hold time.Duration) *Seat {
 		return s
 	}
 	s := &Seat{Game: g, Since: now, Heard: now, until: now.Add(hold)}
-	sub, err := p.Game(g, func(st protocol.State) { p.receive(s, st) })
+	var err error
+	if receive := func(st protocol.State) { p.receive(s, st) }; p.cfg.Watch {
+		s.sub, err = p.Client.Follow(g, receive)
+	} else {
+		s.sub, err = p.Game(g, receive)
+	}
 	if err != nil {
 		return nil // the connection is closed
 	}
-	s.sub = sub
 	p.seats[g] = s
 	p.broadcast()
 	return s
@@ -353,6 +367,9 @@ func (p *Player) watch() {
 		})
 	}
 }
+
+// Watching reports whether the last move of a game came from its log. Call it under the lock.
+func (p *Player) Watching(g protocol.GameID) bool { return p.seats[g] != nil && p.seats[g].watching() }
 
 // Holds reports whether the player keeps a slot for a game. Call it under the lock.
 func (p *Player) Holds(g protocol.GameID) bool { return p.seats[g] != nil }
