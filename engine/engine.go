@@ -41,6 +41,12 @@ type Options struct {
 	Eval string
 	// Search is AlphaBeta or MCTS; "" is the game's own, see adapter.Adapter.
 	Search string
+	// Variety makes games differ (see search.Variety): evaluations err by up to so many
+	// percentage points of winning chance, MaxVariety at most; 0 is none. The errors
+	// depend on the position, GameOptions.Seed and VarietySeed. Copies of an engine that play each
+	// other need different VarietySeeds to err independently.
+	Variety     int
+	VarietySeed uint64
 	// Tables are endgame tables, nil for none. Only Xiangqi uses them.
 	Tables xiangqi.Tables
 	// Areas is a table of small areas, nil for none. Only Amazons uses it.
@@ -67,6 +73,9 @@ func MaxHash() int {
 	}
 	return math.MaxInt
 }
+
+// MaxVariety is the largest Options.Variety.
+const MaxVariety = 50
 
 // Engine is our searcher for one game, by alpha-beta or by Monte-Carlo tree search.
 type Engine struct {
@@ -124,15 +133,21 @@ func New(gameName string, o Options) (*Engine, error) {
 			return nil, fmt.Errorf("engine: %w", err)
 		}
 	}
+	if o.Variety < 0 || o.Variety > MaxVariety {
+		return nil, fmt.Errorf("engine: variety %d: want 0 to %d", o.Variety, MaxVariety)
+	}
 	o.Threads = max(o.Threads, 1)
+	variety := func(g GameOptions) search.Variety {
+		return search.Variety{Width: params.VarietyWidth(o.Variety), Seed: g.Seed ^ o.VarietySeed}
+	}
 	e := &Engine{game: gameName, adapter: a, params: params, options: o}
 	switch cmp.Or(o.Search, a.Search, AlphaBeta) {
 	case AlphaBeta:
-		e.open = alphaBeta(params, o.HashBytes)
+		e.open = alphaBeta(params, o.HashBytes, variety)
 	case MCTS:
 		s := mcts.New(params, o.HashBytes)
 		e.open = func(g GameOptions) kernelGame {
-			return s.NewGame(mcts.GameOptions{OwnMemory: g.OwnTable, Fresh: g.Reproducible})
+			return s.NewGame(mcts.GameOptions{OwnMemory: g.OwnTable, Fresh: g.Reproducible, Variety: variety(g)})
 		}
 	default:
 		return nil, fmt.Errorf("engine: no search %.40q (have %s)", o.Search, strings.Join(Searches(), ", "))
@@ -142,19 +157,19 @@ func New(gameName string, o Options) (*Engine, error) {
 
 // alphaBeta returns a function that opens games of the kernel. Games and searches
 // with tables of their own have a kernel of their own; that of the games that
-// share one is made when first used.
-func alphaBeta(params search.Params, hashBytes int) func(GameOptions) kernelGame {
+// share one is made when first used. Variety is that of a game.
+func alphaBeta(params search.Params, hashBytes int, variety func(GameOptions) search.Variety) func(GameOptions) kernelGame {
 	shared := sync.OnceValue(func() *search.Kernel { return search.New(params, search.NewTable(hashBytes)) })
 	private, tables := search.New(params, search.NewTable(0)), search.NewTables(hashBytes)
 	return func(o GameOptions) kernelGame {
 		switch {
 		case o.Reproducible:
-			return private.NewGame(search.GameOptions{Fresh: tables})
+			return private.NewGame(search.GameOptions{Fresh: tables, Variety: variety(o)})
 		case o.OwnTable:
 			table := tables.Take()
-			return &tableGame{private.NewGame(search.GameOptions{Table: table}), func() { tables.Put(table) }}
+			return &tableGame{private.NewGame(search.GameOptions{Table: table, Variety: variety(o)}), func() { tables.Put(table) }}
 		}
-		return shared().NewGame(search.GameOptions{})
+		return shared().NewGame(search.GameOptions{Variety: variety(o)})
 	}
 }
 

@@ -54,6 +54,12 @@ docs/engine.md describes how to use it.`,
 			if o.Setup.Level != 0 && (o.Setup.Level < level.Weakest || o.Setup.Level > level.Strongest) {
 				return usagef("--level %d: want %d to %d", o.Setup.Level, level.Weakest, level.Strongest)
 			}
+			if o.Setup.Variety < 0 || o.Setup.Variety > engine.MaxVariety {
+				return usagef("--variety %d: want 0 to %d", o.Setup.Variety, engine.MaxVariety)
+			}
+			if o.Setup.Level > 0 && o.Setup.Variety > 0 {
+				return usagef("--variety is for full strength, not for --level")
+			}
 			o.Setup.HashBytes, o.Open, o.Book = hash<<20, openEngine, soundBook
 			if o.Setup.Book == book.None {
 				o.Setup.Book = ""
@@ -85,6 +91,7 @@ docs/engine.md describes how to use it.`,
 	f.IntVar(&hash, "hash", engine.DefaultHash>>20, "size of the hash table in MiB")
 	f.IntVar(&o.Setup.Threads, "threads", 1, "number of search threads")
 	f.IntVar(&o.Setup.Level, "level", 0, fmt.Sprintf("level of strength, %d to %d (default: full strength)", level.Weakest, level.Strongest))
+	f.IntVar(&o.Setup.Variety, "variety", 0, "err by up to so many percentage points of winning chance in evaluations, so that games differ")
 	f.StringVar(&o.Setup.Book, "book", book.None, "opening book: a file or folder, shipped or none")
 	return c
 }
@@ -93,6 +100,9 @@ docs/engine.md describes how to use it.`,
 // already been reported.
 func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
 	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval, Search: s.Search}
+	if s.Level == 0 {
+		player.Variety = s.Variety
+	}
 	return player.Open(gameName, playerspec.Options{HashBytes: s.HashBytes, Threads: s.Threads, Shipped: configs.Books(), Warn: func(error) {}})
 }
 

@@ -33,6 +33,8 @@ type GameOptions struct {
 	// one thread and no limit of time its result then depends on position and
 	// limits alone.
 	Fresh bool
+	// Variety is in the evaluations of all searches of the game.
+	Variety search.Variety
 }
 
 // Game is a game whose positions are searched one after another, with the tree that
@@ -87,6 +89,7 @@ func (g *Game) run(s *search.Search, positions []search.Position) search.Result 
 	var run []func()
 	for i, pos := range positions {
 		w := newWorker(g.searcher, s, t, pos, i)
+		w.variety = g.options.Variety
 		workers = append(workers, w)
 		run = append(run, w.run)
 	}

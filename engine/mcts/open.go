@@ -253,7 +253,7 @@ func (w *worker) evaluate(c *candidate) {
 			return
 		}
 	}
-	c.score = -w.pos.Eval()
+	c.score = -w.variety.Blur(w.pos.Eval(), node.Key)
 }
 
 // provenBy returns what node.proven is for a score that is certain, 0 for one that no

@@ -20,6 +20,7 @@ type worker struct {
 	counter  search.NodeCounter
 	only     []game.Move // allowed at the root, nil for all
 	lines    int
+	variety  search.Variety
 
 	ply    int // of the visit; w.path has the nodes up to it
 	visits uint64

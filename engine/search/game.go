@@ -13,6 +13,8 @@ type GameOptions struct {
 	// Table, and the search starts with empty histories. With one thread and no
 	// limit of time its result then depends on position and limits alone.
 	Fresh *Tables
+	// Variety is in the evaluations of all searches of the game.
+	Variety Variety
 }
 
 // Game is a game whose positions are searched one after another, with what its
@@ -62,6 +64,9 @@ func (g *Game) Start(pos Position, limits Limits, report func(Info)) *Search {
 	return g.queue.Start(limits, report, func(s *Search) Result { return g.run(s, positions) })
 }
 
+// salt changes the game's keys in the hash table.
+func (g *Game) salt() uint64 { return g.k.salt ^ g.options.Variety.salt() }
+
 // run is the search: the first worker decides, the others fill the hash table
 // for it (lazy SMP).
 func (g *Game) run(s *Search, positions []Position) Result {
@@ -90,6 +95,7 @@ func (g *Game) workers(s *Search, positions []Position) []*worker {
 			histories[i].clear()
 		}
 		workers[i] = newWorker(g.k, s, table, pos, i, histories[i])
+		workers[i].variety, workers[i].salt = g.options.Variety, g.salt()
 	}
 	return workers
 }

@@ -237,8 +237,10 @@ const (
 )
 
 // correctEval corrects an evaluation by the errors of similar nodes' (correction
-// history).
+// history). Its own error (Variety) is in what it returns, but not in the table, so that an
+// evaluation from there and a new one are alike.
 func (w *worker) correctEval(eval Score, node *Node, ply int) Score {
+	eval = w.variety.Blur(eval, node.Key)
 	if !w.k.params.On.CorrectionHistory {
 		return eval
 	}

@@ -20,7 +20,7 @@ func (g *Game) ProbeTable(pos Position) (e TableEntry, ok bool) {
 		return TableEntry{}, false
 	}
 	node := pos.Enter()
-	r, ok := g.table.probe(node.SearchKey ^ g.k.salt)
+	r, ok := g.table.probe(node.SearchKey ^ g.salt())
 	if !ok {
 		return TableEntry{}, false
 	}

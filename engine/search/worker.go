@@ -25,7 +25,9 @@ type worker struct {
 	depth          int           // of the iteration
 	seldepth       int           // the deepest ply of the iteration
 	scores         [MaxPly]Score // of finished iterations
-	verifyingUntil int           // no null move before this ply: one is being verified
+	variety        Variety
+	salt           uint64 // of the keys of the hash table
+	verifyingUntil int    // no null move before this ply: one is being verified
 
 	finished int // iterations
 	stable   int // the latest of them with the same best move
@@ -111,7 +113,7 @@ func newWorker(k *Kernel, s *Search, table *Table, pos Position, id int, h *hist
 // do makes a move from ply.
 func (w *worker) do(e *ScoredMove, ply int) {
 	if w.prefetcher != nil {
-		prefetch(w.table.bucket(w.prefetcher.KeyAfter(e.Move) ^ w.k.salt))
+		prefetch(w.table.bucket(w.prefetcher.KeyAfter(e.Move) ^ w.salt))
 	}
 	w.lines[ply].current = *e
 	w.pos.Do(e.Move)
@@ -168,7 +170,7 @@ func (w *worker) openPicker(mode Mode, hash game.Move) *picker {
 func (w *worker) closePicker() { w.top-- }
 
 // key returns a node's key in the hash table.
-func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.k.salt }
+func (w *worker) key(n *Node) uint64 { return n.SearchKey ^ w.salt }
 
 // updatePV makes m and the principal variation after it that of ply.
 func (w *worker) updatePV(ply int, m game.Move) {

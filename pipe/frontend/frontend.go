@@ -60,6 +60,7 @@ type Setup struct {
 	Book      string // name of an opening book; "" is none
 	Eval      string // as in engine.Options
 	Search    string // as in engine.Options
+	Variety   int    // as in engine.Options; levels ignore it
 }
 
 // DefaultOverhead is the default of Options.Overhead: a pipe is fast, but a GUI on
@@ -137,7 +138,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 func (o *Options) fill() {
 	if o.Open == nil {
 		o.Open = func(name string, s Setup) (engine.Searcher, error) {
-			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval, Search: s.Search})
+			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval, Search: s.Search, Variety: s.Variety})
 		}
 	}
 	if o.Setup.HashBytes == 0 {

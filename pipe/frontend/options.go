@@ -92,7 +92,7 @@ func text(name, preset string, set func(string) error) setting {
 }
 
 // engineNames are a protocol's names for the engine's settings.
-type engineNames struct{ hash, threads, level, book, bookFile, eval, search string }
+type engineNames struct{ hash, threads, level, book, bookFile, eval, search, variety string }
 
 // engineSettings returns the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
@@ -122,7 +122,12 @@ func (s *session) engineSettings(names engineNames) []setting {
 		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
 	}
 	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy),
-		combo(names.search, searchOwn, append([]string{searchOwn}, engine.Searches()...), s.searchBy))
+		combo(names.search, searchOwn, append([]string{searchOwn}, engine.Searches()...), s.searchBy),
+		spin(names.variety, s.o.Setup.Variety, 0, engine.MaxVariety, func(n int) {
+			setup := s.setup
+			setup.Variety = n
+			s.configure(setup)
+		}))
 }
 
 // evaluations returns the names of all games' evaluations.
@@ -187,7 +192,7 @@ func (u *uciHandler) settings() []setting {
 	for _, g := range catalog.Games() {
 		games = append(games, g.Name)
 	}
-	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search"}), []setting{
+	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search", "Variety"}), []setting{
 		button("Clear Hash", s.newGame),
 		// It changes nothing: the GUI decides whether to ponder.
 		check("Ponder", false, func(bool) {}),

@@ -153,7 +153,7 @@ func (u *ucciHandler) settings() []setting {
 			u.s.newGame()
 			u.maxClock = 0
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search", "variety"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
 	})

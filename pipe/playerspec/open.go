@@ -3,6 +3,7 @@ package playerspec
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"sync"
 
@@ -258,7 +259,8 @@ func (s Spec) openAs(gameName string, o Options) (engine.Searcher, error) {
 
 // own makes a searcher of our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables, Areas: o.Areas}
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables, Areas: o.Areas,
+		Variety: s.Variety, VarietySeed: s.varietySeed()}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20
 	}
@@ -269,6 +271,14 @@ func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
 		return level.New(gameName, s.Level, o.Tables)
 	}
 	return engine.New(gameName, own)
+}
+
+// varietySeed makes players that differ in their spec choose independently: both sides of a
+// game have the same seed, and so have the two games of a pair in a match.
+func (s Spec) varietySeed() uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(s.String())) // never fails
+	return h.Sum64()
 }
 
 // program makes a searcher of an external engine.

@@ -7,6 +7,7 @@
 //	self:without=NullMove,with=Razoring heuristics turned off and on (search.Switches)
 //	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
 //	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
+//	self:variety=3                      with errors of up to 3 % in evaluations, so that games differ
 //	self:search=mcts                    alphabeta or mcts, in place of the game's own search
 //	self:as=NAME,from=games.jsonl       with a player's openings, and near its strength
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
@@ -56,6 +57,7 @@ type Spec struct {
 	Numbers map[string]int
 	Eval    string // see engine.Options
 	Search  string // see engine.Options
+	Variety int    // see engine.Options
 	Book    string // see book.Open; "" is Options.Book
 	// As is the name of a player to play like, and From the source of its games; see
 	// Options.Likeness. Level, if it is set, is instead of its strength.
@@ -107,13 +109,16 @@ func Parse(text string) (Spec, error) {
 	if s.Level > 0 && s.Search != "" {
 		bad("level: has its own search")
 	}
+	if s.Level > 0 && s.Variety > 0 {
+		bad("level: plays as it was measured, without variety")
+	}
 	if s.Level > 0 && (s.Hash > 0 || s.Threads > 0) {
 		bad("level: has a hash table and threads of its own")
 	}
 	switch own := s; {
 	case s.From != "" && s.As == "":
 		bad("from: want as=NAME, the player whose games they are")
-	case s.As != "" && (len(own.Switches)+len(own.Numbers)+own.Hash+own.Threads > 0 || own.Eval+own.Search+own.Book != ""):
+	case s.As != "" && (len(own.Switches)+len(own.Numbers)+own.Hash+own.Threads+own.Variety > 0 || own.Eval+own.Search+own.Book != ""):
 		bad("as: plays at a level, with its own openings; want only from, level, nodes, depth and name beside it")
 	case s.As != "" && s.From == "":
 		bad("as=%.40s: want from=SOURCE, where its games are", s.As)
@@ -227,6 +232,8 @@ func (s *Spec) set(key, value string) error {
 		if s.Search = value; !slices.Contains(engine.Searches(), value) {
 			err = fmt.Errorf("no search %.40q (have %s)", value, strings.Join(engine.Searches(), ", "))
 		}
+	case key == "variety" && o == nil:
+		err = whole(&s.Variety, engine.MaxVariety)
 	case (key == "with" || key == "without") && o == nil:
 		if s.Switches == nil {
 			s.Switches = map[string]bool{}
@@ -253,7 +260,7 @@ func (s *Spec) set(key, value string) error {
 	case o != nil:
 		return fmt.Errorf("no key %.40q (have arg, dir, option.NAME, memory, pause, log, %s)", key, keys)
 	default:
-		return fmt.Errorf("no key %.40q (have level, as, from, eval, search, book, with, without, set.NAME, %s)", key, keys)
+		return fmt.Errorf("no key %.40q (have level, as, from, eval, search, variety, book, with, without, set.NAME, %s)", key, keys)
 	}
 	return err
 }
@@ -313,6 +320,7 @@ func (s Spec) String() string {
 		if s.Search != "" {
 			add("search", s.Search)
 		}
+		number("variety", uint64(s.Variety))
 		if s.Book != "" {
 			add("book", s.Book)
 		}

@@ -48,6 +48,7 @@ func TestParse(t *testing.T) {
 		{"self:nodes=5,eval=xu2006", Spec{Eval: "xu2006", Nodes: 5}, "self:eval=xu2006,nodes=5"},
 		{"self:nodes=5,eval=own", Spec{Nodes: 5}, "self:nodes=5"},
 		{"self:nodes=5,search=mcts,set.MCTS.Mean=70", Spec{Search: engine.MCTS, Nodes: 5, Numbers: map[string]int{"MCTS.Mean": 70}}, "self:search=mcts,set.MCTS.Mean=70,nodes=5"},
+		{"self:nodes=5,variety=2,book=none", Spec{Variety: 2, Book: "none", Nodes: 5}, "self:variety=2,book=none,nodes=5"},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
 		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
 			"self:without=NullMove,with=Razoring,nodes=5"},
@@ -93,6 +94,12 @@ func TestParseRefuses(t *testing.T) {
 		{"self:eval=", []string{"eval: want"}},
 		{"self:level=3,eval=xu2006", []string{"its own evaluation"}},
 		{"self:search=luck", []string{`no search "luck"`, "alphabeta, mcts"}},
+		{"self:variety=0", []string{"variety=", "1 to 50"}},
+		{"self:variety=51", []string{"variety=", "1 to 50"}},
+		{"self:variety=some", []string{"variety=", "1 to 50"}},
+		{"self:variety=2,level=6", []string{"without variety"}},
+		{"self:variety=2,as=x,from=y", []string{"as: plays at a level"}},
+		{"uci:x,variety=2", []string{`no key "variety"`}},
 		{"self:level=3,search=mcts", []string{"its own search"}},
 		{"uci:x,eval=xu2006", []string{`no key "eval"`}},
 		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
@@ -108,6 +115,30 @@ func TestParseRefuses(t *testing.T) {
 		if err != nil && (strings.Contains(err.Error(), "\n") || len(err.Error()) > 800) {
 			t.Errorf("%.40s: not one clear line: %v", test.text, err)
 		}
+	}
+}
+
+// TestVariety: players that differ in their spec choose independently in a game of one seed, and
+// the same spec chooses the same.
+func TestVariety(t *testing.T) {
+	e := NewEngines(Options{HashBytes: 1 << 20})
+	defer e.Close()
+	play := func(spec string) string {
+		t.Helper()
+		moves, err := playGame(e, spec, "gomoku/freestyle-15", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return moves
+	}
+	if a, b := play("self:variety=5"), play("self:variety=5"); a != b {
+		t.Errorf("one spec and one seed: %s, then %s", a, b)
+	}
+	if a, b := play("self:variety=5"), play("self:variety=5,name=copy"); a == b {
+		t.Errorf("two specs play the same: %s", a)
+	}
+	if a, b := play("self"), play("self:name=copy"); a != b {
+		t.Errorf("without variety: %s, but %s", a, b)
 	}
 }
 
