@@ -74,6 +74,9 @@ type journal struct {
 	last    uint64 // expected last sequence of the subject
 	index   uint64 // of the last entry that this journal knows to be stored; 0: it knows of none
 	retries func() // counts failed attempts
+	// inDoubt: the first attempt to write the last entry was not acknowledged. The server may
+	// not have republished it: it died, or another one leads the stream now.
+	inDoubt bool
 	// lifetime is how long the server keeps the entries; 0: for ever.
 	lifetime time.Duration
 	// sending, if set, is told of each entry before it is sent.
@@ -113,6 +116,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 	data := j.encode(e)
 	subject := j.store.subjects.Log(j.game)
 	var refused time.Time // since when the store has had no space
+	j.inDoubt = false
 	longest := time.Second
 	if j.store.js.Conn().ConnectedClusterName() != "" {
 		longest = 250 * time.Millisecond // players wait for a new leader, which refuses nothing
@@ -124,6 +128,7 @@ func (j *journal) append(ctx context.Context, e *protocol.Event, patience time.D
 			j.last, j.index, j.doubts = ack.Sequence, e.Index, nil
 			return nil
 		}
+		j.inDoubt = true
 		if conflict(err) {
 			done, err := j.resolve(ctx, data)
 			if err != nil {

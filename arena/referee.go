@@ -236,11 +236,11 @@ func (r *referee) applyFor(event *protocol.Event, ans protocol.ActAnswer, answer
 		return protocol.ActAnswer{Answer: protocol.Answer{Code: protocol.Unanswered}}
 	}
 	r.report(event)
-	r.tell(event, err == nil, answerOnly)
+	r.tell(event, err == nil && !r.j.inDoubt, answerOnly)
 	return ans
 }
 
-// tell sends the players the state after an event, unless it was stored, is a move that
+// tell sends the players the state after an event, unless it was stored at once, is a move that
 // passes the turn, and reaches them anyway: the mover by the answer to the request, if that is
 // enough for it, and the opponent by the entry of the log, if it is watching. A lost answer is
 // asked for again, and a lost entry replaced by the next repetition of the state.
@@ -314,6 +314,7 @@ func (r *referee) beginLogAgain() bool {
 	}
 	r.log.Error().Int("ply", r.game.Ply()).Uint64("seq", r.j.last).Msg("the log of a running game was removed from its stream: it begins again with the position that this process has")
 	r.j.last = 0
+	r.watching = [2]uint64{} // to players, sequences that begin again are out of date: they go by the times of states
 	return true
 }
 

@@ -113,7 +113,9 @@ func TestWatchingEndsWithTheEpoch(t *testing.T) {
 	if _, err := bob.Leave(ctx, g); err != nil {
 		t.Fatal(err)
 	}
-	bob.until(g, "another epoch", func(st protocol.State) bool { return st.Holders[game.Second].Epoch > 1 && st.Holders[game.Second].Instance != "" })
+	bob.until(g, "another epoch", func(st protocol.State) bool {
+		return st.Holders[game.Second].Epoch > 1 && st.Holders[game.Second].Instance != ""
+	})
 	toBob := told(t, a, bob, g)
 	ann.step(ctx, g)
 	pliesTold(ctx, t, toBob, 3)
@@ -143,4 +145,71 @@ func TestWatcherMissesAMove(t *testing.T) {
 	toBob := told(t, a, bob, g)
 	ann.step(ctx, g)
 	pliesTold(ctx, t, toBob, 3)
+}
+
+// promptly is less than the pause after which a state is repeated with much time on the clocks.
+const promptly = maxResend / 4
+
+// The server that stores an entry republishes it, unless it dies or is not the stream's leader any
+// more. Then the acknowledgement is missing, too.
+func TestWatcherIsToldWhatWasStoredInDoubt(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "3600"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	bob.watches(g, 1)
+	bob.step(ctx, g)
+	toBob := told(t, a, bob, g)
+	a.visit(g, func(r *referee) {
+		sending := r.j.sending
+		r.j.sending = func(e *protocol.Event, data []byte) { // the entry is stored, and nobody hears of it
+			sending(e, data)
+			if _, err := r.j.store.js.Publish(ctx, r.j.store.subjects.Log(g), data); err != nil {
+				t.Error(err)
+			}
+			r.j.sending = sending
+		}
+	})
+	ann.step(ctx, g)
+	soon, cancel := context.WithTimeout(ctx, promptly)
+	defer cancel()
+	pliesTold(soon, t, toBob, 3)
+}
+
+// Entries with lower sequences than before, such as those behind an older backup of the stream,
+// look out of date to a player that is watching.
+func TestWatcherIsToldWhenTheLogBeginsAgain(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "3600"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	bob.watches(g, 1)
+	bob.step(ctx, g)
+	toBob := told(t, a, bob, g)
+	cfg := a.store.games.CachedInfo().Config
+	if err := a.store.js.DeleteStream(ctx, cfg.Name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.store.js.CreateStream(ctx, cfg); err != nil {
+		t.Fatal(err)
+	}
+	st := ann.until(g, "the turn", ann.mine)
+	pos := position(t, st.Snapshot)
+	if _, err := ann.move(ctx, st, pos.Format(pos.Legal(nil)[0]), ""); err != nil {
+		t.Fatal(err)
+	}
+	a.visit(g, func(r *referee) {
+		if r.j.last != 1 {
+			t.Errorf("the log goes on with entry %d, want the first of a new stream", r.j.last)
+		}
+	})
+	soon, cancel := context.WithTimeout(ctx, promptly)
+	defer cancel()
+	pliesTold(soon, t, toBob, 3)
 }
