@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -212,4 +214,55 @@ func TestWatcherIsToldWhenTheLogBeginsAgain(t *testing.T) {
 	soon, cancel := context.WithTimeout(ctx, promptly)
 	defer cancel()
 	pliesTold(soon, t, toBob, 3)
+}
+
+// What the store was sent before it stalled it may write later, while the game goes on without its
+// log: to a player that is watching, too, that is no news.
+func TestWatcherIgnoresAnEntryGivenUp(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a := runArena(t, srv, steady())
+	ann, bob, g := still(t, srv, small(t, "3600"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ann.step(ctx, g)
+	bob.watches(g, 1)
+	bob.step(ctx, g)
+	fullStream(a)
+	ann.step(ctx, g)
+	bob.step(ctx, g)
+	ann.step(ctx, g)
+	bob.until(g, "moves without a log", plies(5))
+	var back atomic.Int64
+	bob.set(func(p *player) {
+		p.play = func(st protocol.State) {
+			if len(st.Moves) < 5 {
+				back.Store(int64(len(st.Moves)))
+			}
+		}
+	})
+	var entry []byte
+	a.visit(g, func(r *referee) {
+		r.catchUpAt = time.Now().Add(patience)
+		if len(r.unlogged) > 0 {
+			entry = r.unlogged[0].Encode()
+		}
+	})
+	roomInStream(a)
+	if _, err := a.store.js.Publish(ctx, a.store.subjects.Log(g), entry); err != nil {
+		t.Fatal(err)
+	}
+	if err := bob.nc.Flush(); err != nil { // the server has sent it before its acknowledgement
+		t.Fatal(err)
+	}
+	a.visit(g, func(r *referee) { r.catchUpAt = time.Time{} })
+	gametest.Eventually(t, "the log to go on", func() bool {
+		var behind int
+		a.visit(g, func(r *referee) { behind = len(r.unlogged) })
+		return behind == 0
+	})
+	bob.step(ctx, g)
+	if n := back.Load(); n > 0 {
+		t.Errorf("the game went back to ply %d", n)
+	}
 }

@@ -41,7 +41,7 @@ func (c *Client) Follow(g GameID, f func(State)) (*Following, error) {
 			return
 		}
 		w.newest, w.known, w.you = st.Mark(), true, st.You
-		w.watching.Store(w.heard == st.Seq)
+		w.noteWatching()
 		f(st)
 	})
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Client) Follow(g GameID, f func(State)) (*Following, error) {
 			w.newest = st.Mark()
 		}
 		w.heard = seq
-		w.watching.Store(w.known && seq == w.newest.Order.Seq)
+		w.noteWatching()
 		if ok {
 			c.overtake(g)
 			f(st)
@@ -84,9 +84,10 @@ var errNoEntry = errors.New("not republished by the server")
 
 // opponentMoved returns the state after an entry of the log if that is a move of the opponent
 // and the state is news. All others come from the platform: it alone can say what runs on
-// after an interruption, and what an end means.
+// after an interruption, and what an end means. While there are changes that could not be
+// stored, an entry is one of these that the store has written late, before others.
 func (w *Following) opponentMoved(c *Client, msg *nats.Msg, seq uint64, to string) (State, bool) {
-	if !w.known || seq <= w.newest.Order.Seq {
+	if !w.known || seq <= w.newest.Order.Seq || w.newest.Order.Unkept > 0 {
 		return State{}, false
 	}
 	var head eventHead
@@ -102,6 +103,11 @@ func (w *Following) opponentMoved(c *Client, msg *nats.Msg, seq uint64, to strin
 		return State{}, false
 	}
 	return e.State(to, seq, w.you), true
+}
+
+// noteWatching notes the answer of Watching. The mutex is held.
+func (w *Following) noteWatching() {
+	w.watching.Store(w.known && w.newest.Order == StateOrder{Seq: w.heard})
 }
 
 // Watching reports whether the log has told all that is known of the game: that is how the

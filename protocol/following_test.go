@@ -157,6 +157,28 @@ func TestIsWatching(t *testing.T) {
 	gametest.Eventually(t, "watching again", f.Watching)
 }
 
+// While changes can't be stored, an entry is an older one that the store has written late: nobody
+// may go back to it.
+func TestEntriesWrittenLate(t *testing.T) {
+	f := follow(t, true)
+	f.entry(6, game.First, "a1")
+	gametest.Eventually(t, "watching", f.Watching)
+	snap := snapshot("g1")
+	snap.Moves = []string{"a1", "b1", "c1"}
+	f.server.Tell("alice", protocol.State{Seq: 6, Unkept: 2, You: game.Second, Snapshot: snap})
+	f.must(nil, f.platform)
+	gametest.Eventually(t, "not watching while changes can't be stored", func() bool { return !f.Watching() })
+	f.entry(7, game.Second, "b1")
+	f.entry(8, game.First, "c1") // two that were given up
+	f.tell(9, "a1", "b1", "c1", "d1")
+	f.await(9)
+	f.entry(10, game.First, "e1")
+	f.await(10)
+	if got, want := f.seqs(), []uint64{5, 6, 6, 9, 10}; !slices.Equal(got, want) {
+		t.Errorf("the states of the entries %v, want %v", got, want)
+	}
+}
+
 // Who is handed a state may ask whether it is watching, and wait for a lock under which others
 // ask.
 func TestWatchingDoesNotWait(t *testing.T) {
