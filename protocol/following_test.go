@@ -184,10 +184,11 @@ func TestEntriesWrittenLate(t *testing.T) {
 func TestWatchingDoesNotWait(t *testing.T) {
 	w := newWire(t)
 	s := w.server(io.Discard, protocol.DefaultLimits)
-	alice := w.client("alice")
+	nc := w.connect(w.Player("alice"))
+	alice := w.clientOver(nc, "alice", io.Discard)
 	following, asked := make(chan *protocol.Following, 1), make(chan bool, 1)
 	f, err := alice.Follow("g1", func(protocol.State) { asked <- (<-following).Watching() })
-	w.must(err)
+	w.must(err, nc)
 	following <- f
 	s.Tell("alice", protocol.State{Seq: 1, Snapshot: snapshot("g1")})
 	w.must(nil, w.platform)

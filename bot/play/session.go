@@ -304,7 +304,8 @@ func (s *Session) begin(in *arrival) bool {
 		s.giveBack()
 		return false
 	}
-	s.held.Store(&in.at)
+	since := in.at
+	s.held.Store(&since) // not a part of the state, which it would keep
 	close(s.began)
 	other := &st.Holders[st.You.Other()]
 	s.log = s.log.With().Str("seat", st.You.String()).Logger()
