@@ -1,7 +1,7 @@
 // Package arena is a platform for Sparring's protocol. Its parts:
 //
 //	matchmaker  matchmaker.go, fillseats.go, challenges.go, reservations.go  stores challenges, offers them to players, grants games
-//	referee     referee.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
+//	referee     referee.go, refereetell.go, refereewatch.go, inbox.go, seat.go, package livegame  runs one game: rulings, clocks, seats
 //	players     players.go, presence.go, hello.go, sameinstance.go, leave.go  answers hello, alive and leave, and knows which instances are present
 //	ladder      ladder.go, standings.go, pairer.go, rounds.go, packages glicko and pairing  keeps ratings, and pairs whoever is free
 //	history     history.go  lists the finished games of each player

@@ -102,17 +102,6 @@ func (q *playerRequest) serve(r *referee) {
 	(*protocol.GameRequest)(q).Answer(ans)
 }
 
-// noteWatching notes whether the mover receives the entries of the log.
-func (r *referee) noteWatching(event *protocol.Event, m *protocol.MoveRequest) {
-	if event.Kind != protocol.EventMove {
-		return
-	}
-	r.watching[*event.Seat] = 0
-	if m.Watching {
-		r.watching[*event.Seat] = m.Epoch
-	}
-}
-
 // owns reports whether no other arena can be the referee. A refusal, which no
 // entry of the log confirms, must not contradict the owner's ruling.
 func (r *referee) owns() bool {
