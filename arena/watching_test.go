@@ -60,6 +60,20 @@ func (p *player) watches(g protocol.GameID, n int) {
 	gametest.Eventually(p.t, "the entry of the last move", sub.Watching)
 }
 
+// watched starts a game of two plies, of which bob has said that it is watching.
+func watched(t *testing.T, clock string) (ctx context.Context, a *running, ann, bob *player, g protocol.GameID) {
+	t.Helper()
+	srv := arenatest.StartServer(t, "", "ann", "bob")
+	a = runArena(t, srv, steady())
+	ann, bob, g = still(t, srv, small(t, clock))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	ann.step(ctx, g)
+	bob.watches(g, 1)
+	bob.step(ctx, g)
+	return ctx, a, ann, bob, g
+}
+
 // A player that says that it is watching is not sent its opponent's moves: it has them from
 // the log, as the platform would tell them. One that has stopped saying so is.
 func TestWatching(t *testing.T) {
@@ -104,14 +118,7 @@ func TestWatching(t *testing.T) {
 // Whoever takes a seat over from an instance that was watching is sent the opponent's moves.
 func TestWatchingEndsWithTheEpoch(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	a := runArena(t, srv, steady())
-	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	bob.watches(g, 1)
-	bob.step(ctx, g)
+	ctx, a, ann, bob, g := watched(t, "3600")
 	if _, err := bob.Leave(ctx, g); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +133,7 @@ func TestWatchingEndsWithTheEpoch(t *testing.T) {
 // The move of a player that is watching is sent to it again if it has missed the entry.
 func TestWatcherMissesAMove(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	a := runArena(t, srv, steady())
-	ann, bob, g := still(t, srv, small(t, "20"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	bob.watches(g, 1)
-	bob.step(ctx, g)
+	ctx, a, ann, bob, g := watched(t, "20")
 	a.visit(g, func(r *referee) {
 		if r.watching[game.Second] != 1 {
 			t.Errorf("bob is watching in epoch %d, want 1", r.watching[game.Second])
@@ -152,18 +152,19 @@ func TestWatcherMissesAMove(t *testing.T) {
 // promptly is less than the pause after which a state is repeated with much time on the clocks.
 const promptly = maxResend / 4
 
+// toldPromptly waits for the state with so many plies, but not for its repetition.
+func toldPromptly(ctx context.Context, t *testing.T, sub *nats.Subscription, until int) {
+	t.Helper()
+	soon, cancel := context.WithTimeout(ctx, promptly)
+	defer cancel()
+	pliesTold(soon, t, sub, until)
+}
+
 // The server that stores an entry republishes it, unless it dies or is not the stream's leader any
 // more. Then the acknowledgement is missing, too.
 func TestWatcherIsToldWhatWasStoredInDoubt(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	a := runArena(t, srv, steady())
-	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	bob.watches(g, 1)
-	bob.step(ctx, g)
+	ctx, a, ann, bob, g := watched(t, "3600")
 	toBob := told(t, a, bob, g)
 	a.visit(g, func(r *referee) {
 		sending := r.j.sending
@@ -176,23 +177,14 @@ func TestWatcherIsToldWhatWasStoredInDoubt(t *testing.T) {
 		}
 	})
 	ann.step(ctx, g)
-	soon, cancel := context.WithTimeout(ctx, promptly)
-	defer cancel()
-	pliesTold(soon, t, toBob, 3)
+	toldPromptly(ctx, t, toBob, 3)
 }
 
 // Entries with lower sequences than before, such as those behind an older backup of the stream,
 // look out of date to a player that is watching.
 func TestWatcherIsToldWhenTheLogBeginsAgain(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	a := runArena(t, srv, steady())
-	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	bob.watches(g, 1)
-	bob.step(ctx, g)
+	ctx, a, ann, bob, g := watched(t, "3600")
 	toBob := told(t, a, bob, g)
 	cfg := a.store.games.CachedInfo().Config
 	if err := a.store.js.DeleteStream(ctx, cfg.Name); err != nil {
@@ -211,23 +203,14 @@ func TestWatcherIsToldWhenTheLogBeginsAgain(t *testing.T) {
 			t.Errorf("the log goes on with entry %d, want the first of a new stream", r.j.last)
 		}
 	})
-	soon, cancel := context.WithTimeout(ctx, promptly)
-	defer cancel()
-	pliesTold(soon, t, toBob, 3)
+	toldPromptly(ctx, t, toBob, 3)
 }
 
 // What the store was sent before it stalled it may write later, while the game goes on without its
 // log: to a player that is watching, too, that is no news.
 func TestWatcherIgnoresAnEntryGivenUp(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "ann", "bob")
-	a := runArena(t, srv, steady())
-	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	ann.step(ctx, g)
-	bob.watches(g, 1)
-	bob.step(ctx, g)
+	ctx, a, ann, bob, g := watched(t, "3600")
 	fullStream(a)
 	ann.step(ctx, g)
 	bob.step(ctx, g)

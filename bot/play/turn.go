@@ -21,7 +21,7 @@ type outgoing struct {
 	inFlight bool      // it is being sent, or due to be
 	epoch    uint64    // in which it was decided
 	since    time.Time // when our clock started
-	running  bool      // our clock runs
+	running  bool      // our clock ran then
 }
 
 // moveAnswer is the platform's answer to a move.
