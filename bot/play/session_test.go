@@ -202,6 +202,22 @@ func TestTemporaryRefusals(t *testing.T) {
 	}
 }
 
+// A delayed move waits until it is due, and is not sent if the game has changed by then.
+func TestDelayedMove(t *testing.T) {
+	s := bare(t, "60")
+	disconnected(t, s)
+	s.out, s.manners.notBefore = &outgoing{decision: &decision{move: "a1b2/a1"}}, time.Now().Add(time.Hour)
+	s.send()
+	if s.delay == nil || !s.out.inFlight {
+		t.Errorf("delayed: %v, in flight: %v", s.delay != nil, s.out.inFlight)
+	}
+	s.out = nil  // as a takeback does
+	s.dispatch() // sending would need a move
+	if s.delay != nil {
+		t.Error("the delay is not over")
+	}
+}
+
 // disconnected gives a session a client whose requests end at once, unsent.
 func disconnected(t *testing.T, s *Session) {
 	t.Helper()
