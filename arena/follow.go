@@ -20,10 +20,18 @@ type follower struct {
 	js       jetstream.JetStream
 	stream   jetstream.Stream
 	from     jetstream.ConsumerConfig // where it reads on
+	last     mark                     // of the last message
 	messages jetstream.MessagesContext
 	read     uint64        // messages of the present consumer
 	waiting  uint64        // messages that were there when it was opened
 	silence  time.Duration // see maxSilence
+}
+
+// mark tells a message of a stream from another one that gets its number; the zero value is
+// before the first.
+type mark struct {
+	seq uint64
+	at  time.Time // when it was stored, by the server's clock
 }
 
 const (
@@ -53,7 +61,16 @@ func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.
 func (w *follower) open(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	consumer, err := w.stream.CreateConsumer(within, w.from)
+	from := w.from
+	back, err := wentBack(within, w.stream, w.last)
+	if back { // the numbers that it waits for may be those of the next messages but some
+		later := w.last.at.Add(1)
+		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &later
+	}
+	var consumer jetstream.Consumer
+	if err == nil {
+		consumer, err = w.stream.CreateConsumer(within, from)
+	}
 	if err == nil {
 		w.messages, err = consumer.Messages(jetstream.PullHeartbeat(followHeartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
 	}
@@ -64,7 +81,25 @@ func (w *follower) open(ctx context.Context) error {
 	return nil
 }
 
-// run calls f for each message until ctx ends or the connection is closed.
+// wentBack reports whether a stream has lost a message that was read, as in a power cut or
+// behind an older backup: others get its number.
+func wentBack(ctx context.Context, s jetstream.Stream, read mark) (bool, error) {
+	if read.seq == 0 {
+		return false, nil
+	}
+	i, err := s.Info(ctx)
+	if err != nil || i.State.LastSeq < read.seq {
+		return err == nil, err
+	}
+	m, err := s.GetMsg(ctx, read.seq)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil // it was removed, as an older message may be
+	}
+	return err == nil && !m.Time.Equal(read.at), err
+}
+
+// run calls f for each message until ctx ends or the connection is closed. If the stream
+// went back, the numbers do as well.
 func (w *follower) run(ctx context.Context, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
 	for {
 		stop := context.AfterFunc(ctx, w.messages.Stop)
@@ -96,6 +131,7 @@ func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream
 			return
 		}
 		w.read++
+		w.last = mark{meta.Sequence.Stream, meta.Timestamp}
 		w.from.DeliverPolicy, w.from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
 		f(msg, meta)
 	}

@@ -98,7 +98,7 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 		p = &gameEntry{}
 		x.games[g] = p
 	}
-	if p.seq > seq {
+	if p.seq > seq && (err != nil || !p.wentBack(e)) {
 		return e, err == nil // a referee of this process was faster with later ones
 	}
 	if err != nil {
@@ -130,6 +130,10 @@ func (x *gameIndex) checkTime(e *protocol.Event) {
 		x.log.Warn().Str("game", string(e.Game)).Uint64("term", e.Term).Dur("ms", ahead).Msg("the clocks of the arenas' machines differ: an entry of a log is from the future")
 	}
 }
+
+// wentBack reports whether an entry, whose sequence is lower than that of the last one, was
+// written later: the stream has lost that, as in a power cut, and gone on.
+func (p *gameEntry) wentBack(e protocol.Event) bool { return e.Time.After(p.last.Time) }
 
 // ours returns an entry that a referee of this process has noted, which need not be
 // decoded.
@@ -168,7 +172,7 @@ func (x *gameIndex) asExpected(g protocol.GameID, data []byte) (e protocol.Event
 func (x *gameIndex) noteOwn(e *protocol.Event, seq uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if p := x.games[e.Game]; p != nil && p.seq < seq {
+	if p := x.games[e.Game]; p != nil && (p.seq < seq || p.wentBack(*e)) {
 		x.put(e.Game, p, *e, seq)
 	}
 }

@@ -130,24 +130,29 @@ func (l *ladder) read(ctx context.Context) error {
 // the new ones would count as rated.
 func (l *ladder) notAhead(ctx context.Context, records jetstream.Stream) error {
 	i, err := info(ctx, records)
-	if err != nil {
-		return err
+	if err == nil {
+		l.endAt(i.State.LastSeq)
 	}
-	last, ahead := i.State.LastSeq, 0
+	return err
+}
+
+// endAt makes the ladder take records after the last one as not rated, whatever its
+// standings say.
+func (l *ladder) endAt(last uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	ahead := 0
 	for _, e := range l.entries {
 		if e.Seq > last {
 			e.Seq = last
 			ahead++
 		}
 	}
+	l.applied = min(l.applied, last)
 	if ahead > 0 {
-		l.applied = min(l.applied, last)
 		l.log.Warn().Int("standings", ahead).Uint64("records", last).
-			Msg("standings include games whose records are gone, as after a restore from an older backup; they stay, and new games are rated")
+			Msg("standings include games whose records are gone, as after a power cut or a restore from an older backup; they stay, and new games are rated")
 	}
-	return nil
 }
 
 func readEntry(kve jetstream.KeyValueEntry) (*entry, error) {
@@ -169,6 +174,9 @@ func (l *ladder) follow(ctx context.Context, s *store) error {
 	l.mu.Unlock()
 	return s.followRecords(ctx, from, func(meta *jetstream.MsgMetadata, rec *record.Record, err error) {
 		seq := meta.Sequence.Stream
+		if l.upTo(seq) { // the records went back
+			l.endAt(seq - 1)
+		}
 		if err != nil {
 			l.log.Error().Err(err).Msg("unreadable record not rated")
 		} else {
