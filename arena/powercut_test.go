@@ -2,11 +2,10 @@ package arena
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -21,63 +20,69 @@ import (
 // numbers. An arena that goes on rates these, too.
 func TestRatedAfterPowerCut(t *testing.T) {
 	t.Parallel()
-	for _, lost := range []string{"the records", "the records and the standings"} {
+	for _, lost := range []string{"records", "records and standings"} {
 		t.Run(lost, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "nats")
-			srv := arenatest.StartNATS(t, dir)
-			nc := arenatest.Connect(t, srv.Platform())
+			srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			a, err := New(ctx, nc, quick(), zerolog.Nop())
+			a, err := New(ctx, arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
 			if err != nil {
 				t.Fatal(err)
 			}
 			go a.ladder.follow(ctx, a.store)
-			games := func() int {
-				s, _ := a.ladder.of("amazons", clock.Correspondence, "ann")
-				return s.Games
-			}
 			n := 0
 			end := func(more, want int) {
 				t.Helper()
+				gametest.Eventually(t, "the server", func() bool { _, err := a.store.records.Info(ctx); return err == nil })
 				for range more {
 					n++
 					rec := &record.Record{ID: fmt.Sprintf("g%d", n), Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
 					rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
 					gametest.Eventually(t, "a record stored", func() bool { return a.store.publishRecord(ctx, rec) == nil })
 				}
-				gametest.Eventually(t, fmt.Sprintf("%d games rated", want), func() bool { return games() == want })
-			}
-			kept := filepath.Join(t.TempDir(), "kept")
-			restart := func(f func(streams string)) {
-				t.Helper()
-				srv.Close()
-				f(filepath.Join(dir, "jetstream", "$G", "streams"))
-				srv.Start()
-				gametest.Eventually(t, "the server again", func() bool { _, err := a.store.records.Info(ctx); return err == nil })
+				gametest.Eventually(t, fmt.Sprintf("%d games rated", want), func() bool {
+					s, _ := a.ladder.of("amazons", clock.Correspondence, "ann")
+					return s.Games == want
+				})
 			}
 			end(3, 3)
-			restart(func(streams string) {
-				if err := os.CopyFS(kept, os.DirFS(streams)); err != nil {
-					t.Fatal(err)
-				}
-			})
+			copied := srv.Restart()
 			end(3, 6)
-			want := 6
-			restart(func(streams string) {
-				names := []string{a.store.records.CachedInfo().Config.Name}
-				if lost != "the records" {
-					names, want = append(names, "KV_"+a.store.ladder.Bucket()), 3
-				}
-				for _, name := range names {
-					at := filepath.Join(streams, name)
-					if err := errors.Join(os.RemoveAll(at), os.CopyFS(at, os.DirFS(filepath.Join(kept, name)))); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
+			streams, want := []string{streamName(a.store.subjects, "records")}, 6
+			if lost != "records" {
+				streams, want = append(streams, bucketStream(a.store.subjects, "ladder")), 3
+			}
+			srv.CutPower(copied, streams...)
 			end(5, want+5)
 		})
 	}
+}
+
+// A game goes on where its log ends after a power cut of the server, and is rated.
+func TestGameAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 100*time.Millisecond)
+	slow(bob, 100*time.Millisecond)
+	terms := small(t, "600+10")
+	terms.Rated = true
+	g := ann.challenge("bob", terms, game.First)
+	ann.until(g, "some moves", plies(4))
+	copied := srv.Restart()
+	ann.until(g, "moves that will be lost", plies(10))
+	srv.CutPower(copied)
+	for _, p := range []*player{ann, bob} {
+		if end := p.until(g, "the end", finished); end.Outcome.Reason != game.NoMoves {
+			t.Errorf("%s: %+v, want a game played out", p.id, end.Outcome)
+		}
+	}
+	whole(t, a.store, g)
+	gametest.Eventually(t, "the game rated", func() bool {
+		s, _ := a.ladder.of(terms.Game, terms.Clock.Speed(), "ann")
+		return s.Games == 1
+	})
+	gametest.Eventually(t, "no game listed as running", func() bool { return a.CountRunning() == 0 })
 }

@@ -126,6 +126,38 @@ func (p *NATSProcess) Close() {
 	p.cmd.Wait()
 }
 
+// streams is the folder of the streams; they are in the account of whoever has no password.
+func (p *NATSProcess) streams() string { return filepath.Join(p.dir, "jetstream", "$G", "streams") }
+
+// Restart kills the server, copies its streams and starts it again.
+func (p *NATSProcess) Restart() (copied string) {
+	p.t.Helper()
+	p.Close()
+	copied = filepath.Join(p.t.TempDir(), "streams")
+	if err := os.CopyFS(copied, os.DirFS(p.streams())); err != nil {
+		p.t.Fatal(err)
+	}
+	p.Start()
+	return copied
+}
+
+// CutPower kills the server and starts it again with some streams, or all if none are named,
+// as they were when they were copied.
+func (p *NATSProcess) CutPower(copied string, streams ...string) {
+	p.t.Helper()
+	p.Close()
+	if streams == nil {
+		streams = []string{"."}
+	}
+	for _, name := range streams {
+		to := filepath.Join(p.streams(), name)
+		if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(filepath.Join(copied, name)))); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	p.Start()
+}
+
 // Platform returns the connection of the platform.
 func (p *NATSProcess) Platform() protocol.Connection { return p.connection("platform") }
 
