@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -534,6 +535,13 @@ func TestNoProgram(t *testing.T) {
 		if _, err := (Spec{Path: path}).Program(); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	if err := errors.Join(os.Mkdir("in", 0o700), os.Rename("engine", filepath.Join("in", "engine"))); err != nil {
+		t.Fatal(err)
+	}
+	want := "no program engine; the one in its working directory is " + filepath.Join("in", "engine")
+	if _, err := (Spec{Path: "engine", Dir: "in"}).Program(); !errors.Is(err, fs.ErrNotExist) || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 

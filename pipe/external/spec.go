@@ -117,11 +117,17 @@ type noProgramError struct{ path, hint string }
 func (e noProgramError) Error() string { return "no program " + e.path + e.hint }
 func (noProgramError) Unwrap() error   { return fs.ErrNotExist }
 
-// noProgram returns the error of a path that leads to no program.
-func noProgram(path string) error {
+// noProgram returns the error of a path that leads to no program, of one that has a working
+// directory or none.
+func noProgram(path, dir string) error {
 	e := noProgramError{path: path}
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a mere name, which is looked for on PATH
+	isFile := func(path string) bool { info, err := os.Stat(path); return err == nil && info.Mode().IsRegular() }
+	if isFile(path) { // a mere name, which is looked for on PATH
 		e.hint = fmt.Sprintf(" on PATH; the one in this folder is .%c%s", os.PathSeparator, path)
+		return e
+	}
+	if in := filepath.Join(dir, path); dir != "" && isFile(in) {
+		e.hint = fmt.Sprintf("; the one in its working directory is %s", in)
 		return e
 	}
 	words := strings.Fields(path)
@@ -140,7 +146,7 @@ func (s Spec) Program() (string, error) {
 	path, err := exec.LookPath(s.Path)
 	switch {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist):
-		return "", noProgram(s.Path)
+		return "", noProgram(s.Path, s.Dir)
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("%s is not an executable file", s.Path)
 	case err != nil:
