@@ -19,11 +19,13 @@ import (
 type follower struct {
 	js       jetstream.JetStream
 	stream   jetstream.Stream
+	first    jetstream.ConsumerConfig // where it began
 	from     jetstream.ConsumerConfig // where it reads on
 	last     mark                     // of the last message
 	messages jetstream.MessagesContext
 	read     uint64        // messages of the present consumer
 	waiting  uint64        // messages that were there when it was opened
+	again    bool          // the stream went back, and what is there is being read again
 	silence  time.Duration // see maxSilence
 }
 
@@ -53,7 +55,7 @@ func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.
 	if from.FilterSubject == "" {
 		from.FilterSubject = ">" // the server wants one to choose the last of each subject
 	}
-	w := &follower{js: js, stream: stream, from: from, silence: maxSilence}
+	w := &follower{js: js, stream: stream, first: from, from: from, silence: maxSilence}
 	return w, w.open(ctx)
 }
 
@@ -63,7 +65,11 @@ func (w *follower) open(ctx context.Context) error {
 	defer cancel()
 	from := w.from
 	back, err := wentBack(within, w.stream, w.last)
-	if back { // the numbers that it waits for may be those of the next messages but some
+	switch {
+	case !back:
+	case w.first.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy:
+		from, w.again = w.first, true // the last message of a subject may be an earlier one now
+	default: // the numbers that it waits for may be those of the next messages but some
 		later := w.last.at.Add(1)
 		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &later
 	}
@@ -78,6 +84,7 @@ func (w *follower) open(ctx context.Context) error {
 		return fmt.Errorf("read stream %s: %w", w.stream.CachedInfo().Config.Name, err)
 	}
 	w.read, w.waiting = 0, consumer.CachedInfo().NumPending
+	w.again = w.again && w.waiting > 0
 	return nil
 }
 
@@ -99,7 +106,8 @@ func wentBack(ctx context.Context, s jetstream.Stream, read mark) (bool, error) 
 }
 
 // run calls f for each message until ctx ends or the connection is closed. If the stream
-// went back, the numbers do as well.
+// went back, the numbers do as well: a follower of all messages gets those that it has not
+// read, and one of the last of each subject gets what is there again.
 func (w *follower) run(ctx context.Context, f func(jetstream.Msg, *jetstream.MsgMetadata)) {
 	for {
 		stop := context.AfterFunc(ctx, w.messages.Stop)
@@ -134,6 +142,7 @@ func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream
 		w.last = mark{meta.Sequence.Stream, meta.Timestamp}
 		w.from.DeliverPolicy, w.from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
 		f(msg, meta)
+		w.again = w.again && meta.NumPending > 0
 	}
 }
 

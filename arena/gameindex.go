@@ -71,19 +71,21 @@ func (x *gameIndex) follow(ctx context.Context, js jetstream.JetStream, stream j
 		return err
 	}
 	return w.start(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata, old bool) {
-		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data()); ok && !old {
+		if e, ok := x.note(msg.Subject(), meta.Sequence.Stream, msg.Data(), w.again); ok && !old {
 			x.tell(&e, meta.Sequence.Stream)
 		}
 	})
 }
 
-// note stores one entry of a log in the index; ok is false if it can't be read.
-func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Event, ok bool) {
+// note stores one entry of a log in the index; ok is false if it can't be read, or is known
+// and read again. An entry that is read again after the stream has gone back is the last one
+// of its log, whatever was known: the game may even have ended.
+func (x *gameIndex) note(subject string, seq uint64, data []byte, again bool) (e protocol.Event, ok bool) {
 	g, ok := x.subjects.ParseLog(subject)
 	if !ok {
 		return e, false
 	}
-	if p, ok := x.ours(g, seq); ok {
+	if p, ok := x.ours(g, seq); ok && !again {
 		return p, true
 	}
 	e, ok = x.asExpected(g, data)
@@ -98,7 +100,10 @@ func (x *gameIndex) note(subject string, seq uint64, data []byte) (e protocol.Ev
 		p = &gameEntry{}
 		x.games[g] = p
 	}
-	if p.seq > seq && (err != nil || !p.wentBack(e)) {
+	if again && err == nil && p.seq == seq && p.last.Time.Equal(e.Time) {
+		return e, false
+	}
+	if p.seq > seq && !again && (err != nil || !p.wentBack(e)) {
 		return e, err == nil // a referee of this process was faster with later ones
 	}
 	if err != nil {
@@ -184,7 +189,10 @@ func (x *gameIndex) put(g protocol.GameID, p *gameEntry, e protocol.Event, seq u
 	}
 	p.last, p.seq, p.corrupt = e, seq, false
 	p.expected, p.expectedBytes = nil, nil
-	if e.Status == protocol.Finished && p.ended.IsZero() {
+	switch {
+	case e.Status != protocol.Finished:
+		p.ended = time.Time{}
+	case p.ended.IsZero():
 		p.ended = time.Now()
 		if time.Since(e.Time) > x.keep {
 			p.ended = e.Time

@@ -37,7 +37,7 @@ func TestEntriesFromTheFuture(t *testing.T) {
 		note := func(ahead time.Duration) {
 			e := firstEntry(t, time.Now().Add(ahead))
 			seq++
-			if _, ok := x.note(subjects.Log("g1"), seq, e.Encode()); !ok {
+			if _, ok := x.note(subjects.Log("g1"), seq, e.Encode(), false); !ok {
 				t.Fatal("not noted")
 			}
 		}
@@ -90,7 +90,7 @@ func TestIndexAfterPowerCut(t *testing.T) {
 	} {
 		if next.own {
 			x.noteOwn(&next.e, next.seq)
-		} else if _, ok := x.note(subjects.Log("g1"), next.seq, next.e.Encode()); !ok {
+		} else if _, ok := x.note(subjects.Log("g1"), next.seq, next.e.Encode(), false); !ok {
 			t.Errorf("%s: not noted", next.what)
 		}
 		got := x.games["g1"].last

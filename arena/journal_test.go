@@ -230,7 +230,7 @@ func TestLogsPurged(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, seen, _ := a.index.entry(g)
-	a.index.note(a.store.subjects.Log("lost"), seen, lost.Encode())
+	a.index.note(a.store.subjects.Log("lost"), seen, lost.Encode(), false)
 	bob.until(g, "moves after the purge", plies(n+4))
 	end := bob.until(g, "the end", finished)
 	rec := recordOfGame(t, a.store, g)

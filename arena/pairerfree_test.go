@@ -50,7 +50,7 @@ func (p *pairer) runs(t *testing.T, g protocol.GameID, pool protocol.Pool, began
 	for seat, id := range players {
 		e.Holders[seat] = protocol.Holder{Player: id, Kind: protocol.Bot, Instance: "i-" + protocol.InstanceID(id), Epoch: 1}
 	}
-	if _, ok := p.a.index.note(p.a.index.subjects.Log(g), uint64(len(p.a.index.games)+1), e.Encode()); !ok {
+	if _, ok := p.a.index.note(p.a.index.subjects.Log(g), uint64(len(p.a.index.games)+1), e.Encode(), false); !ok {
 		t.Fatal("not noted")
 	}
 }

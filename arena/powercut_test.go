@@ -86,3 +86,39 @@ func TestGameAfterPowerCut(t *testing.T) {
 	})
 	gametest.Eventually(t, "no game listed as running", func() bool { return a.CountRunning() == 0 })
 }
+
+// A power cut of the server may take the end of a game that players were told. No arena
+// takes it for over then, and it goes on.
+func TestEndLostInPowerCut(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []string{"everything"} {
+		t.Run(lost, func(t *testing.T) {
+			t.Parallel()
+			srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+			a, other := runArena(t, srv, quick()), runArena(t, srv, quick())
+			ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+			slow(ann, 50*time.Millisecond)
+			slow(bob, 50*time.Millisecond)
+			g := ann.challenge("bob", small(t, "600+10"), game.First)
+			ann.until(g, "some moves", plies(4))
+			copied := srv.Restart()
+			ann.until(g, "the end", finished)
+			over := func(a *running) bool {
+				last, known := a.index.last(g)
+				return known && isFinal(last)
+			}
+			gametest.Eventually(t, "the record noted", func() bool { return over(a) && over(other) })
+			srv.CutPower(copied)
+			gametest.Eventually(t, "the end seen to be lost", func() bool { return !over(a) && !over(other) })
+			gametest.Eventually(t, "the game recorded again", func() bool { return over(a) && over(other) })
+			last := whole(t, a.store, g)
+			rec, err := a.recordIn(t.Context(), "amazons", g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if end := last[len(last)-1]; len(rec.Plies) != len(end.Moves) || rec.Result != end.Outcome.Result {
+				t.Errorf("the log ends after %d plies, %v; the record after %d, %v", len(end.Moves), end.Outcome, len(rec.Plies), rec.Result)
+			}
+		})
+	}
+}
