@@ -366,6 +366,13 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		live.Commit(j.last, time.Now())
 		a.metrics.takeovers.Inc()
 		a.log.Info().Str("game", string(g)).Uint64("term", live.Term()).Int("ply", live.Ply()).Msg("game taken over")
+		if err := a.endAsRecorded(life, live, j); err != nil {
+			if !errors.Is(err, errLost) && ctx.Err() == nil {
+				a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
+			}
+			giveUp(err)
+			return
+		}
 	}
 	a.own(life, stop, live, j).vacateGiven(&last)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
+	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -91,6 +92,43 @@ func (a *Arena) record(ctx context.Context, g protocol.GameID, missing []protoco
 		}
 	}
 	return a.store.publishRecord(ctx, rec)
+}
+
+// endAsRecorded ends a game that was taken over as its record says, if it has one: in a power
+// cut of the server its log may have lost the end, and the stream of records nothing. A game
+// whose record can't be read goes on.
+func (a *Arena) endAsRecorded(ctx context.Context, live *livegame.Game, j *journal) error {
+	now := time.Now()
+	msg, err := a.store.storedRecord(ctx, live.Snapshot(now).Terms.Game, live.ID())
+	if errors.Is(err, ErrNoGame) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	event, err := endOf(live, msg.Data, now)
+	if err != nil {
+		a.log.Error().Err(err).Str("game", string(live.ID())).Msg("the record of a game that goes on can't be read")
+		return nil
+	}
+	if err := j.append(ctx, event, a.cfg.Patience); err != nil {
+		return err
+	}
+	live.Commit(j.last, now)
+	return nil
+}
+
+// endOf ends a game as its record, which is encoded, says.
+func endOf(live *livegame.Game, data []byte, now time.Time) (*protocol.Event, error) {
+	rec, err := record.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	moves := make([]string, len(rec.Plies))
+	for i, ply := range rec.Plies {
+		moves[i] = ply.Move
+	}
+	return live.EndAs(moves, game.Outcome{Result: rec.Result, Reason: rec.Reason}, now)
 }
 
 // withMissing returns the events of a log with those that are missing there, in order. Missing

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sparring/game"
+	"sparring/game/catalog"
 	"sparring/protocol"
 )
 
@@ -286,6 +287,22 @@ func (g *Game) forfeit(seat game.Seat, now time.Time) *protocol.Event {
 func (g *Game) Abort(text string, now time.Time) *protocol.Event {
 	e, _ := g.end(game.Outcome{Reason: protocol.ReasonVoid}, nil, "", now, text, nil)
 	return e
+}
+
+// EndAs ends the game with all the moves and the outcome of its record, which its log has
+// lost.
+func (g *Game) EndAs(moves []string, o game.Outcome, now time.Time) (*protocol.Event, error) {
+	rules, err := catalog.Rules(g.snap.Terms.Rules)
+	if err != nil {
+		return nil, err
+	}
+	pos, err := game.Replay(rules, g.snap.Terms.Position, moves)
+	if err != nil {
+		return nil, err
+	}
+	g.pos, g.snap.Moves, g.movers, g.receipt = pos, moves, moversOf(pos, moves), nil
+	e, _ := g.end(o, nil, "", now, "the log had lost the end that is recorded", nil)
+	return e, nil
 }
 
 // Recorded returns the entry for the log of an ended game whose record is stored.
