@@ -130,3 +130,31 @@ func TestEndLostInPowerCut(t *testing.T) {
 		})
 	}
 }
+
+// A power cut of the server may take the end of a game before the record is stored. The
+// players were told that end: it is stored again.
+func TestEndLostBeforeRecord(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 50*time.Millisecond)
+	slow(bob, 50*time.Millisecond)
+	g := ann.challenge("bob", small(t, "600+10"), game.First)
+	ann.until(g, "some moves", plies(4))
+	a.visit(g, func(r *referee) { r.storeAt = time.Now().Add(patience) })
+	copied := srv.Restart()
+	end := ann.until(g, "the end", finished)
+	srv.CutPower(copied)
+	gametest.Eventually(t, "the server", func() bool { _, err := a.store.lastEntry(t.Context(), g); return err == nil })
+	a.visit(g, func(r *referee) { r.storeAt = time.Time{} })
+	gametest.Eventually(t, "the record noted", func() bool {
+		last, _, err := a.store.lastEvent(t.Context(), g)
+		return err == nil && isFinal(last)
+	})
+	whole(t, a.store, g)
+	rec, err := a.recordIn(t.Context(), "amazons", g)
+	if err != nil || len(rec.Plies) != len(end.Moves) || rec.Result != end.Outcome.Result {
+		t.Errorf("%+v, %v; the players were told %d plies, %v", rec, err, len(end.Moves), end.Outcome)
+	}
+}

@@ -48,6 +48,9 @@ func (r *referee) storeRecord(now time.Time) {
 		if r.ctx.Err() == nil {
 			r.log.WithLevel(level).Err(err).Msg("record not stored; trying again")
 		}
+		if errors.Is(err, errNoEnd) || errors.Is(err, ErrNoGame) {
+			r.endAgain(now)
+		}
 		return
 	}
 	switch err := r.j.append(r.ctx, r.game.Recorded(now), 0); {
@@ -60,6 +63,26 @@ func (r *referee) storeRecord(now time.Time) {
 	r.game.Commit(r.j.last, now)
 	r.recorded = true
 	r.a.metrics.recorded.Inc()
+}
+
+// endAgain stores the end of the game again if the server has lost it, with the last entries of
+// the log, in a power cut: the players were told it.
+func (r *referee) endAgain(now time.Time) {
+	last, seq, err := r.a.store.lastEvent(r.ctx, r.id)
+	if err != nil && !errors.Is(err, ErrNoGame) || last.Term > r.game.Term() || last.Status == protocol.Finished || !r.a.owners.fresh(string(r.id)) {
+		return
+	}
+	e := r.game.CatchUp("the log had lost the end of the game", now)
+	r.j.last = seq
+	if seq > 0 {
+		e.Index, r.j.index = last.Index+1, last.Index
+	}
+	if err := r.j.append(r.ctx, e, 0); err != nil {
+		r.stop(err)
+		return
+	}
+	r.game.Commit(r.j.last, now)
+	r.storeAt = time.Time{}
 }
 
 // retire ends the referee of a recorded game. It answers what has come to it up to the moment
