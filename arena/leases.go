@@ -338,11 +338,11 @@ func hold(ctx context.Context, kv jetstream.KeyValue, key, value string, revisio
 			return 0, false, failed
 		case string(entry.Value()) != value:
 			return 0, false, errLost
-		case entry.Revision() <= revision:
+		case entry.Revision() == revision:
 			// A leader that is cut off refuses what does not follow an update that it could
 			// not store. Nothing has changed, and nothing was stored.
 			return 0, false, err
-		default: // an earlier attempt of unknown outcome went through
+		default: // an earlier attempt of unknown outcome went through, or the bucket went back
 			revision = entry.Revision()
 		}
 	}

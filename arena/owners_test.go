@@ -264,6 +264,10 @@ func TestHold(t *testing.T) {
 	if next, again, err := hold(t.Context(), kv, "g1", "arena-one", revision); err != nil || again || next <= through {
 		t.Errorf("after an attempt of unknown outcome: revision %d, again %v, %v; want one after %d", next, again, err, through)
 	}
+	// After a power cut of the server the bucket has the key at an older revision.
+	if _, again, err := hold(t.Context(), kv, "g1", "arena-one", through+100); err != nil || again {
+		t.Errorf("a key with an older revision: again %v, %v", again, err)
+	}
 	if _, _, err := hold(t.Context(), kv, "g1", "arena-two", through); !errors.Is(err, errLost) {
 		t.Errorf("another's key: %v, want %v", err, errLost)
 	}
