@@ -227,6 +227,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.watchSeats(a.life) })
 	a.wg.Go(func() { a.sweep(ctx) })
 	a.wg.Go(func() { a.matchmake(ctx) })
+	a.wg.Go(func() { a.keepPosted(a.life) })
 	a.wg.Go(func() { a.serveFleet(a.life) })
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })

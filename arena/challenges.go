@@ -7,12 +7,14 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/arena/livegame"
@@ -160,6 +162,36 @@ func (a *Arena) post(ctx context.Context, pool protocol.Pool, ch protocol.Challe
 	return ack.Duplicate, nil
 }
 
+// keepPosted posts the challenges again that the server has lost, whenever there is a connection
+// again, until ctx ends: in a power cut the queue may lose those that it took last. Their
+// challengers wait for them.
+func (a *Arena) keepPosted(ctx context.Context) {
+	again := a.nc.StatusChanged(nats.CONNECTED)
+	defer a.nc.RemoveStatusListener(again)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		}
+		for _, ch := range a.waiting.all() {
+			for !a.postAgain(ctx, ch) && ctx.Err() == nil && time.Now().Before(ch.Expires) {
+				sleep(ctx, time.Second) // the server has just started
+			}
+		}
+	}
+}
+
+// postAgain posts a challenge if it is neither in the queue nor decided. It reports false if
+// the store can't be read or written now.
+func (a *Arena) postAgain(ctx context.Context, ch protocol.Challenge) bool {
+	if ans, used := a.used(ch); used {
+		return ans.Error == nil || ans.Error.Code != protocol.Unavailable
+	}
+	_, err := a.post(ctx, askedIn(ch), ch)
+	return err == nil
+}
+
 // withdraw closes a challenge unless its fate is already decided: the first
 // entry of the game's log counts.
 func (a *Arena) withdraw(from protocol.From, m protocol.Withdraw) protocol.Answer {
@@ -259,11 +291,11 @@ func (a *Arena) close(ctx context.Context, ch protocol.Challenge, by protocol.Pl
 // which this process learns from the log if another one has decided.
 type waiting struct {
 	mu sync.Mutex
-	of map[protocol.PlayerID]map[protocol.GameID]protocol.WaitingChallenge
+	of map[protocol.PlayerID]map[protocol.GameID]protocol.Challenge
 }
 
 func newWaiting() *waiting {
-	return &waiting{of: make(map[protocol.PlayerID]map[protocol.GameID]protocol.WaitingChallenge)}
+	return &waiting{of: make(map[protocol.PlayerID]map[protocol.GameID]protocol.Challenge)}
 }
 
 // challenger returns the player who sent a challenge, and the challenge as that player
@@ -283,7 +315,7 @@ func challenger(ch protocol.Challenge) (by protocol.PlayerID, w protocol.Waiting
 // add notes a challenge, once. It returns false if its player has most waiting
 // already.
 func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
-	p, w := challenger(ch)
+	p, _ := challenger(ch)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	mine := q.of[p]
@@ -294,9 +326,9 @@ func (q *waiting) add(ch protocol.Challenge, now time.Time, most int) bool {
 		return false
 	}
 	if q.of[p] == nil {
-		q.of[p] = make(map[protocol.GameID]protocol.WaitingChallenge)
+		q.of[p] = make(map[protocol.GameID]protocol.Challenge)
 	}
-	q.of[p][ch.Game] = w
+	q.of[p][ch.Game] = ch
 	return true
 }
 
@@ -305,11 +337,21 @@ func (q *waiting) expired(now time.Time) (all []protocol.GameID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, mine := range q.of {
-		for g, w := range mine {
-			if now.After(w.Expires) {
+		for g, ch := range mine {
+			if now.After(ch.Expires) {
 				all = append(all, g)
 			}
 		}
+	}
+	return all
+}
+
+// all returns the challenges that are not known to be decided.
+func (q *waiting) all() (all []protocol.Challenge) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, mine := range q.of {
+		all = slices.AppendSeq(all, maps.Values(mine))
 	}
 	return all
 }
@@ -320,11 +362,12 @@ const lateEnd = time.Minute
 // open returns the challenges of a player that have not expired; q.mu is held. It drops those
 // that have expired long ago: their ends were missed.
 func (q *waiting) open(p protocol.PlayerID, now time.Time) (all []protocol.WaitingChallenge) {
-	for g, w := range q.of[p] {
-		switch late := now.Sub(w.Expires); {
+	for g, ch := range q.of[p] {
+		switch late := now.Sub(ch.Expires); {
 		case late > lateEnd:
 			q.remove(p, g)
 		case late <= 0:
+			_, w := challenger(ch)
 			all = append(all, w)
 		}
 	}

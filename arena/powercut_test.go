@@ -13,6 +13,7 @@ import (
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/game/gametest"
+	"sparring/protocol"
 	"sparring/record"
 )
 
@@ -157,4 +158,19 @@ func TestEndLostBeforeRecord(t *testing.T) {
 	if err != nil || len(rec.Plies) != len(end.Moves) || rec.Result != end.Outcome.Result {
 		t.Errorf("%+v, %v; the players were told %d plies, %v", rec, err, len(end.Moves), end.Outcome)
 	}
+}
+
+// A challenge that the queue has lost in a power cut of the server waits on: its player
+// was told that it is stored.
+func TestChallengeLostInPowerCut(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a := runArena(t, srv, quick())
+	ann := join(t, srv, "ann", "a1")
+	copied := srv.Restart()
+	g := ann.challenge("bob", small(t, "600+10"), game.First)
+	srv.CutPower(copied, streamName(a.store.subjects, "challenges"))
+	gametest.Eventually(t, "the server", func() bool { _, err := a.store.challenges.Info(t.Context()); return err == nil })
+	join(t, srv, "bob", "b1")
+	ann.until(g, "the start", func(st protocol.State) bool { return st.Status == protocol.Playing })
 }
