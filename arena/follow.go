@@ -25,7 +25,9 @@ type follower struct {
 	messages jetstream.MessagesContext
 	read     uint64        // messages of the present consumer
 	waiting  uint64        // messages that were there when it was opened
-	again    bool          // the stream went back, and what is there is being read again
+	again    bool          // the message is being read again
+	overlap  time.Duration // if set, a follower of all messages that begins again reads those of this time again
+	until    time.Time     // when the last one of these was stored
 	silence  time.Duration // see maxSilence
 }
 
@@ -66,6 +68,12 @@ func (w *follower) open(ctx context.Context) error {
 	from := w.from
 	back, err := wentBack(within, w.stream, w.last)
 	switch {
+	case w.overlap > 0 && w.last.seq > 0:
+		if w.last.at.After(w.until) {
+			w.until = w.last.at
+		}
+		earlier := w.last.at.Add(-w.overlap)
+		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &earlier
 	case !back:
 	case w.first.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy:
 		from, w.again = w.first, true // the last message of a subject may be an earlier one now
@@ -141,6 +149,9 @@ func (w *follower) deliver(ctx context.Context, f func(jetstream.Msg, *jetstream
 		w.read++
 		w.last = mark{meta.Sequence.Stream, meta.Timestamp}
 		w.from.DeliverPolicy, w.from.OptStartSeq = jetstream.DeliverByStartSequencePolicy, meta.Sequence.Stream+1
+		if w.overlap > 0 {
+			w.again = !meta.Timestamp.After(w.until)
+		}
 		f(msg, meta)
 		w.again = w.again && meta.NumPending > 0
 	}

@@ -108,7 +108,7 @@ func (h *history) load(ctx context.Context, s *store) error {
 
 // follow adds games to their players' entries until ctx ends.
 func (h *history) follow(ctx context.Context, s *store) error {
-	return s.followRecords(ctx, h.from, func(meta *jetstream.MsgMetadata, rec *record.Record, err error) {
+	return s.followRecordsAgain(ctx, h.from, madeOf, func(meta *jetstream.MsgMetadata, rec *record.Record, err error, _ bool) {
 		if err == nil { // else the ladder, which reads all of them, has logged it
 			h.take(ctx, meta.Sequence.Stream, rec)
 		}

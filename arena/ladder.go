@@ -172,9 +172,15 @@ func (l *ladder) follow(ctx context.Context, s *store) error {
 	l.mu.Lock()
 	from := l.applied + 1
 	l.mu.Unlock()
-	return s.followRecords(ctx, from, func(meta *jetstream.MsgMetadata, rec *record.Record, err error) {
+	return s.followRecordsAgain(ctx, from, madeOf, func(meta *jetstream.MsgMetadata, rec *record.Record, err error, again bool) {
 		seq := meta.Sequence.Stream
-		if l.upTo(seq) { // the records went back
+		switch rated := l.upTo(seq); {
+		case rated && again:
+			if err == nil {
+				l.confirm(ctx, seq, rec)
+			}
+			return
+		case rated: // the records went back
 			l.endAt(seq - 1)
 		}
 		if err != nil {
@@ -199,6 +205,42 @@ func (l *ladder) take(ctx context.Context, seq uint64, rec *record.Record) {
 	insist(ctx, func() error { return l.rate(ctx, seq, rec, score) }, func(level zerolog.Level, err error) {
 		l.log.WithLevel(level).Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
 	})
+}
+
+// confirm stores the standings that include a record as the last one again, if the bucket has
+// older ones: it has gone back in a power cut of the server. Those that include later ones wait
+// for these, which may be lost.
+func (l *ladder) confirm(ctx context.Context, seq uint64, rec *record.Record) {
+	if _, rated := firstScore(rec); !rated {
+		return
+	}
+	for seat := range rec.Seats {
+		insist(ctx, func() error { return l.storeAgain(ctx, seq, l.entry(rec, seat)) }, func(level zerolog.Level, err error) {
+			l.log.WithLevel(level).Err(err).Str("game", rec.ID).Msg("ratings not stored; trying again")
+		})
+	}
+}
+
+func (l *ladder) storeAgain(ctx context.Context, seq uint64, e *entry) error {
+	if e.Seq != seq {
+		return nil
+	}
+	try, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	again := *e
+	switch kve, err := l.kv.Get(try, ladderKey(e.Game, e.Speed, e.Player)); {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		again.revision = 0
+	case err != nil:
+		return err
+	default:
+		stored, err := readEntry(kve)
+		if err != nil || stored.Seq >= e.Seq {
+			return err
+		}
+		again.revision = stored.revision
+	}
+	return l.put(ctx, &again)
 }
 
 // errOvertaken is returned by put when another arena has changed the standing, and the entry
@@ -313,9 +355,11 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 		if getErr != nil {
 			return fmt.Errorf("bucket %s, key %s: %w", l.kv.Bucket(), key, getErr)
 		}
-		if e, err = readEntry(kve); err != nil {
+		var stored *entry
+		if stored, err = readEntry(kve); err != nil {
 			return err
 		}
+		e = l.later(key, stored)
 	}
 	if err != nil {
 		return fmt.Errorf("bucket %s, key %s: %w", l.kv.Bucket(), key, err)
@@ -327,6 +371,20 @@ func (l *ladder) put(ctx context.Context, e *entry) error {
 		return fmt.Errorf("bucket %s, key %s: %w", l.kv.Bucket(), key, errOvertaken)
 	}
 	return nil
+}
+
+// later returns an entry as it is stored, or the one that is held in memory, to be stored at
+// that revision, if the bucket has gone back in a power cut of the server.
+func (l *ladder) later(key string, stored *entry) *entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := l.entries[key]
+	if held == nil || held.Seq <= stored.Seq {
+		return stored
+	}
+	again := *held
+	again.revision = stored.revision
+	return &again
 }
 
 // forgetErased drops standings that are erased, until ctx ends. Whatever else others

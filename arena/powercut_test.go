@@ -60,6 +60,54 @@ func TestRatedAfterPowerCut(t *testing.T) {
 	}
 }
 
+// Standings and lists of games that the server has lost in a power cut are stored again
+// from the records that are left.
+func TestMadeOfRecordsAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	a, err := New(ctx, arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go a.ladder.follow(ctx, a.store)
+	go a.history.follow(ctx, a.store)
+	n := 0
+	play := func(first, second string) {
+		t.Helper()
+		n++
+		rec := &record.Record{ID: fmt.Sprintf("g%d", n), Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins,
+			Source: record.Source{By: record.ByArena}, End: time.Now()}
+		rec.Seats[0].Player, rec.Seats[1].Player = first, second
+		gametest.Eventually(t, "a record stored", func() bool { return a.store.publishRecord(ctx, rec) == nil })
+	}
+	stored := func(id protocol.PlayerID, games int) {
+		t.Helper()
+		gametest.Eventually(t, fmt.Sprintf("%d games of %s stored", games, id), func() bool {
+			kve, err := a.store.ladder.Get(ctx, ladderKey("amazons", clock.Correspondence, id))
+			if err != nil {
+				return false
+			}
+			e, err := readEntry(kve)
+			list, listed := a.FinishedGames(ctx, id)
+			return err == nil && e.Games == games && listed == nil && len(list) == games
+		})
+	}
+	play("ann", "bob")
+	stored("bob", 1)
+	copied := srv.Restart()
+	play("ann", "bob")
+	play("cat", "dan")
+	stored("bob", 2)
+	stored("dan", 1)
+	srv.CutPower(copied, bucketStream(a.store.subjects, "ladder"), bucketStream(a.store.subjects, "history"))
+	play("ann", "eve")
+	for id, games := range map[protocol.PlayerID]int{"ann": 3, "bob": 2, "cat": 1, "dan": 1, "eve": 1} {
+		stored(id, games)
+	}
+}
+
 // A game goes on where its log ends after a power cut of the server, and is rated.
 func TestGameAfterPowerCut(t *testing.T) {
 	t.Parallel()

@@ -291,16 +291,28 @@ func (s *store) storedRecord(ctx context.Context, gameName string, g protocol.Ga
 // followRecords calls f for every record from a sequence on, in order, until ctx
 // ends. For an unreadable record it passes an error that names it.
 func (s *store) followRecords(ctx context.Context, from uint64, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error)) error {
+	return s.followRecordsAgain(ctx, from, 0, func(meta *jetstream.MsgMetadata, rec *record.Record, err error, _ bool) { f(meta, rec, err) })
+}
+
+// madeOf is how long a bucket that is made of the records may have lost in a power cut of the
+// server: more than its sync_interval, which is two minutes if no other is set.
+const madeOf = 3 * time.Minute
+
+// followRecordsAgain is followRecords for a bucket that is made of the records. Whenever it
+// begins again, as after a power cut of the server, the records of the overlap are read again,
+// whether they were lost there or not.
+func (s *store) followRecordsAgain(ctx context.Context, from uint64, overlap time.Duration, f func(meta *jetstream.MsgMetadata, rec *record.Record, err error, again bool)) error {
 	w, err := openFollower(ctx, s.js, s.records, jetstream.ConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)})
 	if err != nil {
 		return err
 	}
+	w.overlap = overlap
 	w.run(ctx, func(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 		rec, err := record.Decode(msg.Data())
 		if err != nil {
 			err = &record.DamagedError{File: "stream " + meta.Stream, Line: int(meta.Sequence.Stream), Err: fmt.Errorf("%s: %w", msg.Subject(), err)}
 		}
-		f(meta, rec, err)
+		f(meta, rec, err, w.again)
 	})
 	return nil
 }
