@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
@@ -61,10 +62,25 @@ func openAgreements(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*a
 }
 
 // run follows the changes that any gateway makes, until ctx ends.
-func (s *agreements) run(ctx context.Context) {
-	followChanges(ctx, s.log, "invitations and challenges", s.follows, func() (jetstream.KeyWatcher, error) {
-		return s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>", "waiting.>"})
+func (s *agreements) run(ctx context.Context, nc *nats.Conn) {
+	followChanges(ctx, nc, s.log, "invitations and challenges", s.follows, func() (jetstream.KeyWatcher, error) {
+		w, err := s.kv.WatchFiltered(ctx, []string{"invite.>", "after.>", "waiting.>"})
+		if err == nil {
+			s.forget() // what is there still comes again
+		}
+		return w, err
 	})
+}
+
+// forget drops what is in memory.
+func (s *agreements) forget() {
+	s.mu.Lock()
+	invites := s.invites
+	s.invites, s.offers, s.challenges = make(map[string]invitation), make(map[protocol.PlayerID]time.Time), make(map[protocol.PlayerID]challenges)
+	s.mu.Unlock()
+	for _, i := range invites {
+		s.invited(i.By)
+	}
 }
 
 func (s *agreements) follows(entry jetstream.KeyValueEntry) {

@@ -131,7 +131,7 @@ func (h *hub) run(ctx context.Context) {
 	}()
 	defer h.arena.Follow(h.event)()
 	h.wg.Go(func() { h.lobbies.run(h.life) })
-	h.wg.Go(func() { h.agreements.run(h.life) })
+	h.wg.Go(func() { h.agreements.run(h.life, h.arena.Conn()) })
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	sweep := time.NewTicker(sweepEvery)

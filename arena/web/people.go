@@ -156,30 +156,60 @@ func (p *people) onChange(f func(protocol.PlayerID, *account)) { p.changed = app
 
 // run follows what other arenas change, until ctx ends.
 func (p *people) run(ctx context.Context) {
-	followChanges(ctx, p.log, "changes of people", p.follows, func() (jetstream.KeyWatcher, error) {
-		return p.kv.WatchAll(ctx, jetstream.UpdatesOnly())
+	var seen uint64
+	followChanges(ctx, p.js.Conn(), p.log, "changes of people", func(entry jetstream.KeyValueEntry) {
+		seen = entry.Revision()
+		p.follows(entry)
+	}, func() (jetstream.KeyWatcher, error) {
+		last, err := p.last(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if seen == 0 || seen > last {
+			seen = last
+		}
+		return p.kv.WatchAll(ctx, jetstream.ResumeFromRevision(seen+1))
 	})
 }
 
+// last returns the last revision of the bucket.
+func (p *people) last(ctx context.Context) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	stream, err := p.js.Stream(ctx, "KV_"+p.kv.Bucket())
+	if err != nil {
+		return 0, err
+	}
+	return stream.CachedInfo().State.LastSeq, nil
+}
+
 // followChanges calls f for each change that a watch of a bucket shows, until ctx
-// ends. If the watch does, it begins another one.
-func followChanges(ctx context.Context, log zerolog.Logger, what string, f func(jetstream.KeyValueEntry), watch func() (jetstream.KeyWatcher, error)) {
-	for ; ctx.Err() == nil; sleep(ctx, restFor) {
+// ends. If the watch does, it begins another one, and whenever there is a connection again:
+// the server may have lost changes in a power cut, and a watch waits for revisions after them.
+func followChanges(ctx context.Context, nc *nats.Conn, log zerolog.Logger, what string, f func(jetstream.KeyValueEntry), watch func() (jetstream.KeyWatcher, error)) {
+	again := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(again)
+	for ctx.Err() == nil {
 		w, err := watch()
 		if err == nil {
-			err = followWatch(ctx, w, f)
+			err = followWatch(ctx, w, again, f)
 		}
-		if err != nil && ctx.Err() == nil {
-			log.Warn().Err(err).Msg(what + " can't be followed; trying again")
+		if err == nil || ctx.Err() != nil {
+			continue
 		}
+		log.Warn().Err(err).Msg(what + " can't be followed; trying again")
+		sleep(ctx, restFor)
 	}
 }
 
-func followWatch(ctx context.Context, w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) error {
+// followWatch returns nil when there is a connection again.
+func followWatch(ctx context.Context, w jetstream.KeyWatcher, again <-chan nats.Status, f func(jetstream.KeyValueEntry)) error {
 	defer w.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-again:
 			return nil
 		case entry, ok := <-w.Updates():
 			if !ok {

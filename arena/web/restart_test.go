@@ -134,3 +134,32 @@ func TestWaitingChallengeFollowsThePerson(t *testing.T) {
 		})
 	}
 }
+
+// TestAgreementsAfterPowerCut: what people agree on is seen although the server has lost the
+// last agreements in a power cut, and the next ones have their numbers.
+func TestAgreementsAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	nats := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	gw := startGateway(t, nats, quick(), func(h *hub) { h.challengePace = 1000 })
+	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
+	ann.want(Request{T: "lobby", On: true})
+	terms := terms(t, "gomoku/freestyle-15", "3600")
+	g := befriend(t, ann, ben, terms)
+	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
+	ann.want(Request{T: "resign", Game: g})
+	ben.state(g, "the end", finished)
+	copied := nats.Restart()
+	soon := func(p *socketPage, r Request) {
+		t.Helper()
+		gametest.Eventually(t, "the store", func() bool { return p.ask(r).Code == protocol.Accepted })
+	}
+	for range 3 {
+		soon(ann, Request{T: "invite", Terms: terms})
+	}
+	ann.until("the invitations", func() bool { return ann.lobby != nil && len(ann.lobby.Waiting) == 3 })
+	nats.CutPower(copied, "KV_sparring_agreements")
+	soon(ann, Request{T: "invite", Terms: terms})
+	soon(ann, Request{T: "rematch", Game: g})
+	ben.state(g, "the offer of a rematch", func(st State) bool { return st.RematchBy != nil })
+	ann.until("the invitation", func() bool { return len(ann.lobby.Waiting) == 1 })
+}
