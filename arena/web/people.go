@@ -165,6 +165,9 @@ func (p *people) run(ctx context.Context) {
 		if err != nil {
 			return nil, err
 		}
+		if seen > last {
+			p.storeAgain(ctx, last)
+		}
 		if seen == 0 || seen > last {
 			seen = last
 		}
@@ -181,6 +184,30 @@ func (p *people) last(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	return stream.CachedInfo().State.LastSeq, nil
+}
+
+// storeAgain stores the accounts in memory again that are newer than the bucket, which has gone
+// back in a power cut of the server: people have cookies of these sessions.
+func (p *people) storeAgain(ctx context.Context, last uint64) {
+	lost := make(map[protocol.PlayerID]*known)
+	p.mu.Lock()
+	for id, k := range p.known {
+		if k.revision > last {
+			lost[id] = k
+		}
+	}
+	p.resting = time.Time{} // the store has just answered
+	p.mu.Unlock()
+	for id, k := range lost {
+		_, revision, err := p.read(ctx, id)
+		if err == nil || errors.Is(err, errNobody) {
+			p.forget(id) // its revision is too high
+			err = p.write(ctx, id, k.account, revision)
+		}
+		if err != nil && !errors.Is(err, errConflict) {
+			p.log.Warn().Err(err).Str("player", string(id)).Msg("the last change of a person is lost")
+		}
+	}
 }
 
 // followChanges calls f for each change that a watch of a bucket shows, until ctx

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"testing"
 	"time"
@@ -162,4 +163,39 @@ func TestAgreementsAfterPowerCut(t *testing.T) {
 	soon(ann, Request{T: "rematch", Game: g})
 	ben.state(g, "the offer of a rematch", func(st State) bool { return st.RematchBy != nil })
 	ann.until("the invitation", func() bool { return len(ann.lobby.Waiting) == 1 })
+}
+
+// TestPeopleAfterPowerCut: who has begun a session just before a power cut of the server keeps
+// it, with every gateway, and what another one changes afterwards is seen.
+func TestPeopleAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	nats := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	h := startHouseOn(t, nats)
+	other := h.another(t)
+	old := h.browser(t)
+	who := old.guest()
+	copied := nats.Restart()
+	named := func(name string) {
+		t.Helper()
+		gametest.Eventually(t, "the name "+name, func() bool {
+			code, _ := old.post("/api/name", `{"name": "`+name+`"}`)
+			return code == http.StatusOK
+		})
+	}
+	named("Ann")
+	b := h.browser(t)
+	late := b.guest()
+	nats.CutPower(copied, "KV_sparring_people")
+	there := other.browser(t)
+	there.cookies = b.cookies
+	gametest.Eventually(t, "the late person on another gateway", func() bool { return there.player() == late.Player })
+	there.cookies = old.cookies
+	gametest.Eventually(t, "the other person there", func() bool { return there.player() == who.Player })
+	if code, _ := there.post("/api/name", `{"name": "Ben"}`); code != http.StatusOK {
+		t.Errorf("a name: %d", code)
+	}
+	gametest.Eventually(t, "the new name", func() bool {
+		a, err := h.people.get(t.Context(), who.Player)
+		return err == nil && a.Name == "Ben"
+	})
 }
