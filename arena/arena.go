@@ -232,7 +232,7 @@ func (a *Arena) open(ctx context.Context) (stop func(), err error) {
 	a.wg.Go(func() { a.retain(ctx) })
 	a.wg.Go(func() { a.watchSpace(a.life) })
 	a.wg.Go(func() { a.watchLost(a.life) })
-	a.wg.Go(func() { a.ladder.forgetErased(a.life) })
+	a.wg.Go(func() { a.ladder.forgetErased(a.life, a.nc) })
 	a.followRecords(a.history.follow, func(line *zerolog.Event) {
 		line.Msg("records can't be read, so players' games are not listed; trying again")
 	})

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
@@ -388,23 +389,31 @@ func (l *ladder) later(key string, stored *entry) *entry {
 }
 
 // forgetErased drops standings that are erased, until ctx ends. Whatever else others
-// store is read when it is needed.
-func (l *ladder) forgetErased(ctx context.Context) {
+// store is read when it is needed. Whenever there is a connection again, it begins again: a
+// watch waits for revisions after those that the server may have lost in a power cut.
+func (l *ladder) forgetErased(ctx context.Context, nc *nats.Conn) {
+	again := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(again)
 	for ctx.Err() == nil {
-		if w, err := l.kv.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly()); err == nil {
-			l.forgetThoseOf(ctx, w)
-			w.Stop()
+		w, err := l.kv.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
+		if err != nil {
+			sleep(ctx, time.Second)
+			continue
 		}
-		sleep(ctx, time.Second)
+		l.forgetThoseOf(ctx, w, again)
+		w.Stop()
 	}
 }
 
 // forgetThoseOf drops the standings whose keys a watcher reports as erased, until it or
-// ctx ends. Updates may stay open for ever when the connection is closed.
-func (l *ladder) forgetThoseOf(ctx context.Context, w jetstream.KeyWatcher) {
+// ctx ends, or there is a connection again. Updates may stay open for ever when the connection
+// is closed.
+func (l *ladder) forgetThoseOf(ctx context.Context, w jetstream.KeyWatcher, again <-chan nats.Status) {
 	for {
 		select {
 		case <-ctx.Done():
+			return
+		case <-again:
 			return
 		case kve, ok := <-w.Updates():
 			if !ok {

@@ -222,3 +222,46 @@ func TestChallengeLostInPowerCut(t *testing.T) {
 	join(t, srv, "bob", "b1")
 	ann.until(g, "the start", func(st protocol.State) bool { return st.Status == protocol.Playing })
 }
+
+// Standings that are erased after a power cut of the server are forgotten, although their
+// markers have the revisions of standings that were lost.
+func TestErasedAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a, err := New(t.Context(), arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go a.ladder.forgetErased(t.Context(), a.nc)
+	var rated uint64
+	rate := func(games int) {
+		t.Helper()
+		for range games {
+			rated++
+			rec := &record.Record{Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins}
+			rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
+			gametest.Eventually(t, "a game rated", func() bool { return a.ladder.rate(t.Context(), rated, rec, 1) == nil })
+		}
+	}
+	followed := func() {
+		t.Helper()
+		gametest.Eventually(t, "the changes followed", func() bool {
+			stream, err := a.store.js.Stream(t.Context(), bucketStream(a.store.subjects, "ladder"))
+			return err == nil && stream.CachedInfo().State.Consumers > 0
+		})
+	}
+	rate(1)
+	copied := srv.Restart()
+	followed()
+	rate(3)
+	srv.CutPower(copied, bucketStream(a.store.subjects, "ladder"))
+	followed()
+	key := ladderKey("amazons", clock.Correspondence, "ann")
+	if err := a.store.ladder.Purge(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	gametest.Eventually(t, "the standing forgotten", func() bool {
+		_, there := a.ladder.of("amazons", clock.Correspondence, "ann")
+		return !there
+	})
+}
