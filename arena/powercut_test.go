@@ -265,3 +265,33 @@ func TestErasedAfterPowerCut(t *testing.T) {
 		return !there
 	})
 }
+
+// A round of the ladder goes on although the server has lost, in a power cut, that a game of
+// it had begun.
+func TestRoundAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	a := prepareArena(t, srv, ladderConfig(1))
+	heard := make(chan Round, 1)
+	a.OnRound(func(r Round) { heard <- r })
+	a.start()
+	copied := srv.Restart()
+	waits := func(p *player) { p.play = nil }
+	players := []*player{join(t, srv, "ann", "a1", waits), join(t, srv, "bob", "b1", waits)}
+	for _, p := range players {
+		amazonsOnly(t, p)
+	}
+	gametest.Eventually(t, "a game of the round", func() bool { return a.CountRunning() == 1 })
+	g := a.index.running()[0].Game
+	srv.Close()
+	a.visit(g, func(r *referee) { r.stop(errLost) }) // else it may begin the log again
+	srv.CutPower(copied, streamName(a.store.subjects, "games"), streamName(a.store.subjects, "challenges"))
+	for _, p := range players {
+		slow(p, 10*time.Millisecond)
+	}
+	for _, p := range roundsOf(t, a, heard, 1)[0].Pairings {
+		if p.Outcome.Reason != game.NoMoves {
+			t.Errorf("%+v, want a game played out", p)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
@@ -111,10 +112,8 @@ func (a *Arena) playRound(ctx context.Context) error {
 	} else {
 		a.log.Info().Int("round", round.Number).Int("games", len(round.Pairings)).Msg("ladder round resumed")
 	}
-	for _, p := range round.Pairings {
-		if err := a.postPairing(ctx, p); err != nil {
-			return err
-		}
+	if err := a.postPairings(ctx, &round); err != nil {
+		return err
 	}
 	if err := a.awaitRound(ctx, &round); err != nil {
 		return err
@@ -241,6 +240,19 @@ func (r *Round) id(p *Pairing) protocol.GameID {
 	return protocol.GameID(strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])))
 }
 
+// postPairings stores the challenges of a round that are still to be played.
+func (a *Arena) postPairings(ctx context.Context, r *Round) error {
+	for _, p := range r.Pairings {
+		if p.Done {
+			continue
+		}
+		if err := a.postPairing(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // postPairing stores the challenge of a pairing that has no log yet, and no record: the log
 // may have been removed since the game was played. Posting it twice is harmless, because the
 // first entry of the game's log decides.
@@ -260,9 +272,14 @@ func (a *Arena) postPairing(ctx context.Context, p Pairing) error {
 	return err
 }
 
-// awaitRound waits until all pairings have ended and their records are rated.
+// awaitRound waits until all pairings have ended and their records are rated. Whenever there is
+// a connection again, it stores challenges again: in a power cut the server may have lost some,
+// or the logs of games that had just begun.
 func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 	w := wanted{make(map[protocol.GameID]bool), make(map[protocol.PlayerID]time.Time), make(map[protocol.GameID]time.Time)}
+	again := a.nc.StatusChanged(nats.CONNECTED)
+	defer a.nc.RemoveStatusListener(again)
+	lost := false
 	for open := len(r.Pairings); open > 0; {
 		open = 0
 		for i := range r.Pairings {
@@ -276,6 +293,14 @@ func (a *Arena) awaitRound(ctx context.Context, r *Round) error {
 			if !p.Done {
 				open++
 			}
+		}
+		select {
+		case <-again:
+			lost = true
+		default:
+		}
+		if lost {
+			lost = a.postPairings(ctx, r) != nil
 		}
 		if open > 0 {
 			sleep(ctx, 100*time.Millisecond)
