@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,7 +16,8 @@ import (
 )
 
 // TestShippedOpenings: every rule set without an opening procedure has at least a
-// hundred openings, with the command that made them.
+// hundred openings, with the command that made them. Those of the usual rules of Gomoku were
+// judged by an engine of others, too.
 func TestShippedOpenings(t *testing.T) {
 	for _, g := range catalog.Games() {
 		for _, name := range g.Sets {
@@ -33,6 +35,11 @@ func TestShippedOpenings(t *testing.T) {
 			}
 			if len(set.Openings) < 100 || len(set.Notes) == 0 || !strings.HasPrefix(set.Notes[0], "Made by: sparring openings make --game "+g.Name) {
 				t.Errorf("%s: %s has %d openings, and begins %q", name, file, len(set.Openings), set.Notes)
+			}
+			rule, _, _ := strings.Cut(strings.TrimPrefix(name, "gomoku/"), "-")
+			usual := g.Name == "gomoku" && slices.Contains([]string{"freestyle", "standard", "renju"}, rule)
+			if usual && !strings.Contains(strings.Join(set.Notes, "\n"), "Judged by Rapfi") {
+				t.Errorf("%s: %s was judged by this engine alone", name, file)
 			}
 		}
 	}
