@@ -17,6 +17,25 @@ import (
 	"sparring/record"
 )
 
+// rater returns an arena that is not serving, whose followers of records are the test's, and a
+// function that stores the record of another rated game, which its first player won.
+func rater(t *testing.T, ctx context.Context, srv *arenatest.NATSProcess) (a *Arena, end func(first, second string)) {
+	t.Helper()
+	a, err := New(ctx, arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	return a, func(first, second string) {
+		t.Helper()
+		n++
+		rec := &record.Record{ID: fmt.Sprintf("g%d", n), Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins,
+			Source: record.Source{By: record.ByArena}, End: time.Now()}
+		rec.Seats[0].Player, rec.Seats[1].Player = first, second
+		gametest.Eventually(t, "a record stored", func() bool { return a.store.publishRecord(ctx, rec) == nil })
+	}
+}
+
 // A power cut of the server alone takes the last records, and the next ones get their
 // numbers. An arena that goes on rates these, too.
 func TestRatedAfterPowerCut(t *testing.T) {
@@ -27,35 +46,28 @@ func TestRatedAfterPowerCut(t *testing.T) {
 			srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			a, err := New(ctx, arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
-			if err != nil {
-				t.Fatal(err)
-			}
+			a, end := rater(t, ctx, srv)
 			go a.ladder.follow(ctx, a.store)
-			n := 0
-			end := func(more, want int) {
+			games := func(more, want int) {
 				t.Helper()
 				gametest.Eventually(t, "the server", func() bool { _, err := a.store.records.Info(ctx); return err == nil })
 				for range more {
-					n++
-					rec := &record.Record{ID: fmt.Sprintf("g%d", n), Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
-					rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
-					gametest.Eventually(t, "a record stored", func() bool { return a.store.publishRecord(ctx, rec) == nil })
+					end("ann", "bob")
 				}
 				gametest.Eventually(t, fmt.Sprintf("%d games rated", want), func() bool {
 					s, _ := a.ladder.of("amazons", clock.Correspondence, "ann")
 					return s.Games == want
 				})
 			}
-			end(3, 3)
+			games(3, 3)
 			copied := srv.Restart()
-			end(3, 6)
+			games(3, 6)
 			streams, want := []string{streamName(a.store.subjects, "records")}, 6
 			if lost != "records" {
 				streams, want = append(streams, bucketStream(a.store.subjects, "ladder")), 3
 			}
 			srv.CutPower(copied, streams...)
-			end(5, want+5)
+			games(5, want+5)
 		})
 	}
 }
@@ -67,21 +79,9 @@ func TestMadeOfRecordsAfterPowerCut(t *testing.T) {
 	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	a, err := New(ctx, arenatest.Connect(t, srv.Platform()), quick(), zerolog.Nop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, play := rater(t, ctx, srv)
 	go a.ladder.follow(ctx, a.store)
 	go a.history.follow(ctx, a.store)
-	n := 0
-	play := func(first, second string) {
-		t.Helper()
-		n++
-		rec := &record.Record{ID: fmt.Sprintf("g%d", n), Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins,
-			Source: record.Source{By: record.ByArena}, End: time.Now()}
-		rec.Seats[0].Player, rec.Seats[1].Player = first, second
-		gametest.Eventually(t, "a record stored", func() bool { return a.store.publishRecord(ctx, rec) == nil })
-	}
 	stored := func(id protocol.PlayerID, games int) {
 		t.Helper()
 		gametest.Eventually(t, fmt.Sprintf("%d games of %s stored", games, id), func() bool {
