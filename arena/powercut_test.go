@@ -50,7 +50,13 @@ func TestRatedAfterPowerCut(t *testing.T) {
 			go a.ladder.follow(ctx, a.store)
 			games := func(more, want int) {
 				t.Helper()
-				gametest.Eventually(t, "the server", func() bool { _, err := a.store.records.Info(ctx); return err == nil })
+				var unanswered error
+				defer func() {
+					if unanswered != nil {
+						t.Log(unanswered)
+					}
+				}()
+				gametest.Eventually(t, "the server", func() bool { _, unanswered = a.store.records.Info(ctx); return unanswered == nil })
 				for range more {
 					end("ann", "bob")
 				}

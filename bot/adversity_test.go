@@ -3,7 +3,6 @@ package bot
 import (
 	"errors"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -272,7 +271,7 @@ func checkRecord(t *testing.T, doc *record.Record, m *scriptedGame) {
 // the same address.
 func restartable(t *testing.T) (at protocol.Connection, stop, start func()) {
 	t.Helper()
-	opts := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+	opts := &server.Options{Host: "127.0.0.1", Port: gametest.FreePort(t), NoSigs: true, NoLog: true}
 	var ns *server.Server
 	start = func() {
 		var err error
@@ -289,7 +288,6 @@ func restartable(t *testing.T) (at protocol.Connection, stop, start func()) {
 		ns.WaitForShutdown()
 	}
 	start()
-	opts.Port = ns.Addr().(*net.TCPAddr).Port
 	t.Cleanup(func() { stop() })
 	return protocol.Connection{URL: ns.ClientURL(), Log: zerolog.Nop()}, stop, start
 }

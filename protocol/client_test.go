@@ -275,21 +275,10 @@ func TestClientChecksNames(t *testing.T) {
 	}
 }
 
-// freePort returns a port on which nobody listens.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // If the server restarts during a request, the request is answered and the
 // subscriptions work again.
 func TestServerRestart(t *testing.T) {
-	port, dir := freePort(t), t.TempDir()
+	port, dir := gametest.FreePort(t), t.TempDir()
 	config := embedded.Config{Dir: dir, Port: port, Players: []protocol.PlayerID{"alice"}}
 	srv, err := embedded.Start(config)
 	if err != nil {
@@ -386,7 +375,7 @@ func TestConnectMistakes(t *testing.T) {
 
 // Connect waits for a server that is not there yet, and logs that.
 func TestConnectWaits(t *testing.T) {
-	port := freePort(t)
+	port := gametest.FreePort(t)
 	config := embedded.Config{Port: port, Passwords: map[string]string{"guest": "known"}}
 	var log gametest.Output
 	nc, err := protocol.Connect(protocol.Connection{URL: fmt.Sprintf("nats://127.0.0.1:%d", port), Name: "early", User: "guest", Password: "known", Log: zerolog.New(&log)})
@@ -425,7 +414,7 @@ func TestConnectWaits(t *testing.T) {
 // each does so all the time, only the loss of the connection is. Nor is a write that fails
 // because the connection breaks.
 func TestErrorsWithoutAConnection(t *testing.T) {
-	srv, err := embedded.Start(embedded.Config{Port: freePort(t), Passwords: map[string]string{"guest": "known"}})
+	srv, err := embedded.Start(embedded.Config{Port: gametest.FreePort(t), Passwords: map[string]string{"guest": "known"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -480,7 +469,7 @@ func TestRequestMovesElsewhere(t *testing.T) {
 
 // While there is no connection, a request leaves nothing behind.
 func TestNothingIsQueuedWithoutAConnection(t *testing.T) {
-	nc, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", freePort(t)), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1))
+	nc, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", gametest.FreePort(t)), nats.RetryOnFailedConnect(true), nats.ReconnectBufSize(-1))
 	if err != nil {
 		t.Fatal(err)
 	}

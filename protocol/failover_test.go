@@ -20,7 +20,7 @@ func TestFailOver(t *testing.T) {
 	var list string
 	var ports [servers]int
 	for i := range servers {
-		ports[i] = freePort(t)
+		ports[i] = gametest.FreePort(t)
 	}
 	for i := range servers {
 		o := &server.Options{ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true,

@@ -3,14 +3,14 @@ package arenatest
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
+	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -21,15 +21,17 @@ import (
 // patience bounds every wait.
 const patience = gametest.Patience
 
-// natsDir is the variable that makes a test program a NATS server with its
-// streams in a directory.
-const natsDir = "SPARRING_TEST_NATS_DIR"
+// Variables that make a test program a NATS server with its streams in a directory.
+const (
+	natsDir  = "SPARRING_TEST_NATS_DIR"
+	natsPort = "SPARRING_TEST_NATS_PORT"
+)
 
 // NATSMain makes this process a NATS server if [StartNATS] started it, and does not
 // return then. Call it first in TestMain.
 func NATSMain() {
 	if dir := os.Getenv(natsDir); dir != "" {
-		if err := serveNATS(dir); err != nil {
+		if err := serveNATS(dir, os.Getenv(natsPort)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -37,25 +39,19 @@ func NATSMain() {
 	}
 }
 
-// serveNATS runs a server until SIGTERM. It writes its port to a file beside the
-// directory, and listens on it again at the next start.
-func serveNATS(dir string) error {
-	file := filepath.Join(filepath.Dir(dir), "port")
-	port := -1
-	if last, err := os.ReadFile(file); err == nil {
-		fmt.Sscan(string(last), &port)
+// serveNATS runs a server until SIGTERM.
+func serveNATS(dir, port string) error {
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return err
 	}
-	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: number, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
 	if err != nil {
 		return err
 	}
 	ns.Start()
-	if !ns.ReadyForConnections(patience) {
-		return errors.New("the server is not ready")
-	}
-	_, listens, _ := strings.Cut(ns.Addr().String(), ":")
-	if err := os.WriteFile(file, []byte(listens), 0o600); err != nil {
-		return err
+	if !ns.ReadyForConnections(patience / 2) { // said before the test gives up
+		return fmt.Errorf("the NATS server on port %d is not ready", number)
 	}
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM)
@@ -66,34 +62,33 @@ func serveNATS(dir string) error {
 // NATSProcess is a NATS server without accounts in a process of its own, so that
 // tests can stop the process and let it go on.
 type NATSProcess struct {
-	t   *testing.T
-	dir string
-	cmd *exec.Cmd
+	t    *testing.T
+	dir  string
+	port int
+	cmd  *exec.Cmd
 }
 
-// StartNATS runs a server with its streams in dir, and a file with its port
-// beside it. The TestMain of the package calls [NATSMain].
+// StartNATS runs a server with its streams in dir. The TestMain of the package calls
+// [NATSMain].
 func StartNATS(t *testing.T, dir string) *NATSProcess {
 	t.Helper()
-	p := &NATSProcess{t: t, dir: dir}
+	p := &NATSProcess{t: t, dir: dir, port: gametest.FreePort(t)}
 	p.Start()
 	t.Cleanup(p.Close)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if port, err := os.ReadFile(p.portFile()); err == nil && len(port) > 0 {
-			return p
-		}
-	}
-	t.Fatal("the NATS server does not start")
-	return nil
+	gametest.Eventually(t, "the NATS server", func() bool {
+		conn, err := net.Dial("tcp", p.address())
+		return err == nil && conn.Close() == nil
+	})
+	return p
 }
 
-func (p *NATSProcess) portFile() string { return filepath.Join(filepath.Dir(p.dir), "port") }
+func (p *NATSProcess) address() string { return fmt.Sprintf("127.0.0.1:%d", p.port) }
 
 // Start runs the server again after Close.
 func (p *NATSProcess) Start() {
 	p.t.Helper()
 	p.cmd = exec.Command(os.Args[0])
-	p.cmd.Env = append(os.Environ(), natsDir+"="+p.dir)
+	p.cmd.Env = append(os.Environ(), natsDir+"="+p.dir, fmt.Sprintf("%s=%d", natsPort, p.port))
 	p.cmd.Stderr = os.Stderr
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -165,11 +160,7 @@ func (p *NATSProcess) Platform() protocol.Connection { return p.connection("plat
 func (p *NATSProcess) Player(user string) protocol.Connection { return p.connection(user) }
 
 func (p *NATSProcess) connection(name string) protocol.Connection {
-	port, err := os.ReadFile(p.portFile())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return protocol.Connection{URL: "nats://127.0.0.1:" + string(port), Name: name}
+	return protocol.Connection{URL: "nats://" + p.address(), Name: name}
 }
 
 // SmallDisk is a small file system.

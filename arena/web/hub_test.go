@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -21,30 +19,15 @@ import (
 )
 
 // startListening runs a NATS server on a port, so that another can take its place.
-func startListening(t testing.TB, dir string, port int) (*embedded.Server, error) {
+func startListening(t testing.TB, dir string, port int) *embedded.Server {
 	t.Helper()
-	if port == 0 {
-		port = embedded.RandomPort
-	}
 	srv, err := embedded.Start(embedded.Config{Dir: dir, Port: port, Log: zerolog.Nop(), Players: []protocol.PlayerID{"hare"},
 		Passwords: map[string]string{"platform": "p", "hare": "h"}})
-	if err == nil {
-		t.Cleanup(srv.Close)
-	}
-	return srv, err
-}
-
-func portOf(t testing.TB, address string) int {
-	t.Helper()
-	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Cleanup(srv.Close)
+	return srv
 }
 
 // quick are settings with short waits.

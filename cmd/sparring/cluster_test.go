@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/lab/conformance/netfault"
 	"sparring/protocol"
 )
@@ -48,7 +49,7 @@ func newCluster(h *fleet) *cluster {
 	c := &cluster{h: h, dir: h.t.TempDir()}
 	for i := range servers {
 		c.names[i] = fmt.Sprintf("nats-%d", i+1)
-		c.port[i], c.routes[i] = closedPort(h.t), closedPort(h.t)
+		c.port[i], c.routes[i] = gametest.FreePort(h.t), gametest.FreePort(h.t)
 	}
 	for i := range servers {
 		for j := range servers {

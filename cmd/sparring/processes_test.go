@@ -22,6 +22,7 @@ import (
 	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -92,7 +93,7 @@ func killBot(t *testing.T, h *fleet) {
 // killServer kills the NATS server and starts it again on the same data. The games
 // are finished, and no player loses on time because of it.
 func killServer(t *testing.T, h *fleet) {
-	port := closedPort(t)
+	port := gametest.FreePort(t)
 	server, url := h.startNATS(port)
 	games := h.watch(url)
 	games.gaps = true
@@ -116,7 +117,7 @@ func killServer(t *testing.T, h *fleet) {
 // moves, and no end is told before it is stored.
 func fillDisk(t *testing.T, h *fleet) {
 	disk := arenatest.NewSmallDisk(t, "24m")
-	port := closedPort(t)
+	port := gametest.FreePort(t)
 	own := h.dir
 	h.dir = disk.Dir
 	server, url := h.startNATS(port)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -34,7 +34,7 @@ func TestWithoutPlatform(t *testing.T) {
 	}
 	t.Cleanup(srv.Close)
 	for name, test := range map[string]struct{ url, user, password, says string }{
-		"no server":      {fmt.Sprintf("nats://127.0.0.1:%d", closedPort(t)), "platform", "p", "no NATS server answers; --wait"},
+		"no server":      {fmt.Sprintf("nats://127.0.0.1:%d", gametest.FreePort(t)), "platform", "p", "no NATS server answers; --wait"},
 		"wrong password": {srv.URL(), "platform", "x", `user "platform" refused`},
 		"no password":    {srv.URL(), "platform", "", `user "platform" refused: no password (SPARRING_NATS_PASSWORD)`},
 		"no rights":      {srv.URL(), "bots", "b", `the server denies user "bots"`},
@@ -117,7 +117,7 @@ func TestFleetAtServer(t *testing.T) {
 // TestWaitForPlatform: with --wait the same commands wait for a platform that comes
 // later.
 func TestWaitForPlatform(t *testing.T) {
-	port := closedPort(t)
+	port := gametest.FreePort(t)
 	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
 	t.Setenv("SPARRING_NATS_PASSWORD", "p")
 	ended := make(chan string, 1)
@@ -144,15 +144,4 @@ func TestWaitForPlatform(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("it still waits")
 	}
-}
-
-// closedPort returns a port on which nobody listens.
-func closedPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }

@@ -17,6 +17,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/arena/web"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -242,7 +243,7 @@ func TestWaitingOnLadder(t *testing.T) {
 			t.Parallel()
 			h := newFleet(t)
 			server, url := h.startNATS(0)
-			at := fmt.Sprintf("127.0.0.1:%d", closedPort(t))
+			at := fmt.Sprintf("127.0.0.1:%d", gametest.FreePort(t))
 			start := func() *process {
 				return h.startArena(url, "SPARRING_LADDER_ROUNDS=0", "SPARRING_LADDER_RULES=gomoku:"+terms.Rules, "SPARRING_WEB_ADDRESS="+at)
 			}

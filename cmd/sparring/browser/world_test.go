@@ -2,7 +2,6 @@ package browser
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -83,7 +82,7 @@ func newWorld(t testing.TB, settings ...string) *world {
 // because the machine is slow.
 func startWorld(t testing.TB, dir string, settings ...string) *world {
 	t.Helper()
-	w := &world{at: freeAddress(t)}
+	w := &world{at: fmt.Sprintf("127.0.0.1:%d", gametest.FreePort(t))}
 	var err error
 	if w.nats, err = embedded.Start(embedded.Config{Dir: filepath.Join(dir, "nats"), Port: embedded.RandomPort, Log: zerolog.Nop()}); err != nil {
 		t.Fatal(err)
@@ -143,17 +142,6 @@ func (w *world) healthy(t testing.TB) {
 		response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
-}
-
-// freeAddress returns an address of loopback that was free.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // process is one command of the program. It can be killed, and started again with

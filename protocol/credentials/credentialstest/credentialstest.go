@@ -3,7 +3,6 @@
 package credentialstest
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,7 +35,7 @@ const (
 // the test ends.
 func Start(t testing.TB, players ...protocol.PlayerID) *Server {
 	t.Helper()
-	s := &Server{t: t, dir: filepath.Join(t.TempDir(), "credentials"), port: server.RANDOM_PORT}
+	s := &Server{t: t, dir: filepath.Join(t.TempDir(), "credentials"), port: gametest.FreePort(t)}
 	if err := credentials.Init(s.dir, []string{"127.0.0.1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,6 @@ func (s *Server) start() {
 	if !s.ns.ReadyForConnections(gametest.Patience) {
 		s.t.Fatal("the server is not ready")
 	}
-	s.port = s.ns.Addr().(*net.TCPAddr).Port
 }
 
 // Store opens the store of the credentials. Others can, too, after f.
