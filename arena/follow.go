@@ -65,22 +65,7 @@ func openFollower(ctx context.Context, js jetstream.JetStream, stream jetstream.
 func (w *follower) open(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	from := w.from
-	back, err := wentBack(within, w.stream, w.last)
-	switch {
-	case w.overlap > 0 && w.last.seq > 0:
-		if w.last.at.After(w.until) {
-			w.until = w.last.at
-		}
-		earlier := w.last.at.Add(-w.overlap)
-		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &earlier
-	case !back:
-	case w.first.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy:
-		from, w.again = w.first, true // the last message of a subject may be an earlier one now
-	default: // the numbers that it waits for may be those of the next messages but some
-		later := w.last.at.Add(1)
-		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &later
-	}
+	from, err := w.resume(within)
 	var consumer jetstream.Consumer
 	if err == nil {
 		consumer, err = w.stream.CreateConsumer(within, from)
@@ -94,6 +79,30 @@ func (w *follower) open(ctx context.Context) error {
 	w.read, w.waiting = 0, consumer.CachedInfo().NumPending
 	w.again = w.again && w.waiting > 0
 	return nil
+}
+
+// resume returns where a consumer begins that takes the place of the one before.
+func (w *follower) resume(ctx context.Context) (from jetstream.ConsumerConfig, err error) {
+	from = w.from
+	since := func(t time.Time) {
+		from.DeliverPolicy, from.OptStartSeq, from.OptStartTime = jetstream.DeliverByStartTimePolicy, 0, &t
+	}
+	if w.overlap > 0 && w.last.seq > 0 {
+		if w.last.at.After(w.until) {
+			w.until = w.last.at
+		}
+		since(w.last.at.Add(-w.overlap))
+		return from, nil
+	}
+	back, err := wentBack(ctx, w.stream, w.last)
+	switch {
+	case !back:
+	case w.first.DeliverPolicy == jetstream.DeliverLastPerSubjectPolicy:
+		from, w.again = w.first, true // the last message of a subject may be an earlier one now
+	default: // the numbers that it waits for may be those of the next messages but some
+		since(w.last.at.Add(1))
+	}
+	return from, err
 }
 
 // wentBack reports whether a stream has lost a message that was read, as in a power cut or
