@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,8 @@ var (
 	errNoLink = errors.New("no such link")
 	// errStore is returned when the store can't be read or written now.
 	errStore = errors.New("the people's bucket can't be reached")
+	// errUnreadable is returned when an entry makes no sense.
+	errUnreadable = fmt.Errorf("%w: unreadable entry", errStore)
 )
 
 // people keeps the accounts of people in a bucket, and those in use in memory.
@@ -156,8 +159,9 @@ func (p *people) onChange(f func(protocol.PlayerID, *account)) { p.changed = app
 
 // run follows what other arenas change, until ctx ends.
 func (p *people) run(ctx context.Context) {
-	var seen uint64
-	followChanges(ctx, p.js.Conn(), p.log, "changes of people", func(entry jetstream.KeyValueEntry) {
+	var seen, after uint64
+	lost := make(map[protocol.PlayerID]account) // from the revisions after that one
+	followChanges(ctx, p.js.Conn(), p.log, "people", func(entry jetstream.KeyValueEntry) {
 		seen = entry.Revision()
 		p.follows(entry)
 	}, func() (jetstream.KeyWatcher, error) {
@@ -166,9 +170,13 @@ func (p *people) run(ctx context.Context) {
 			return nil, err
 		}
 		if seen > last {
-			p.storeAgain(ctx, last)
+			maps.Copy(lost, p.newerThan(last))
+			seen, after = last, last
 		}
-		if seen == 0 || seen > last {
+		if err := p.storeAgain(ctx, lost, after); err != nil {
+			return nil, err
+		}
+		if seen == 0 {
 			seen = last
 		}
 		return p.kv.WatchAll(ctx, jetstream.ResumeFromRevision(seen+1))
@@ -186,34 +194,43 @@ func (p *people) last(ctx context.Context) (uint64, error) {
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// storeAgain stores the accounts in memory again that are newer than the bucket, which has gone
-// back in a power cut of the server: people have cookies of these sessions.
-func (p *people) storeAgain(ctx context.Context, last uint64) {
-	lost := make(map[protocol.PlayerID]*known)
+// newerThan returns the accounts in memory that are newer than the last revision of the bucket,
+// which has gone back in a power cut of the server. Whatever is stored next is newer.
+func (p *people) newerThan(last uint64) map[protocol.PlayerID]account {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	newer := make(map[protocol.PlayerID]account)
 	for id, k := range p.known {
 		if k.revision > last {
-			lost[id] = k
+			newer[id] = k.account
+			p.known[id] = &known{account: k.account, read: k.read}
 		}
 	}
 	p.resting = time.Time{} // the store has just answered
-	p.mu.Unlock()
-	for id, k := range lost {
+	return newer
+}
+
+// storeAgain stores accounts that the bucket has lost, since people have cookies of their
+// sessions, and removes them from lost. What was stored after the bucket went back stays.
+func (p *people) storeAgain(ctx context.Context, lost map[protocol.PlayerID]account, after uint64) error {
+	for id, a := range lost {
 		_, revision, err := p.read(ctx, id)
-		if err == nil || errors.Is(err, errNobody) {
-			p.forget(id) // its revision is too high
-			err = p.write(ctx, id, k.account, revision)
+		if (err == nil || errors.Is(err, errNobody)) && revision <= after {
+			err = p.write(ctx, id, a, revision)
 		}
-		if err != nil && !errors.Is(err, errConflict) {
-			p.log.Warn().Err(err).Str("player", string(id)).Msg("the last change of a person is lost")
+		if errors.Is(err, errStore) && !errors.Is(err, errUnreadable) {
+			p.remember(id, a, 0, true)
+			return fmt.Errorf("store what the server has lost: %w", err)
 		}
+		delete(lost, id)
 	}
+	return nil
 }
 
 // followChanges calls f for each change that a watch of a bucket shows, until ctx
 // ends. If the watch does, it begins another one, and whenever there is a connection again:
 // the server may have lost changes in a power cut, and a watch waits for revisions after them.
-func followChanges(ctx context.Context, nc *nats.Conn, log zerolog.Logger, what string, f func(jetstream.KeyValueEntry), watch func() (jetstream.KeyWatcher, error)) {
+func followChanges(ctx context.Context, nc *nats.Conn, log zerolog.Logger, of string, f func(jetstream.KeyValueEntry), watch func() (jetstream.KeyWatcher, error)) {
 	again := nc.StatusChanged(nats.CONNECTED)
 	defer nc.RemoveStatusListener(again)
 	for ctx.Err() == nil {
@@ -224,7 +241,7 @@ func followChanges(ctx context.Context, nc *nats.Conn, log zerolog.Logger, what 
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		log.Warn().Err(err).Msg(what + " can't be followed; trying again")
+		log.Warn().Err(err).Str("of", of).Msg("changes can't be followed; trying again")
 		sleep(ctx, restFor)
 	}
 }
@@ -341,7 +358,7 @@ func (p *people) read(ctx context.Context, id protocol.PlayerID) (account, uint6
 	var a account
 	if err := json.Unmarshal(entry.Value(), &a); err != nil || a.V != 1 {
 		p.log.Error().Err(err).Str("player", string(id)).Int("v", a.V).Msg("the entry of a person can't be read")
-		return account{}, 0, fmt.Errorf("%w: unreadable entry", errStore)
+		return account{}, 0, errUnreadable
 	}
 	p.remember(id, a, entry.Revision(), true)
 	return a, entry.Revision(), nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -198,4 +199,43 @@ func TestPeopleAfterPowerCut(t *testing.T) {
 		a, err := h.people.get(t.Context(), who.Player)
 		return err == nil && a.Name == "Ben"
 	})
+}
+
+// TestPeopleStoredAgain: what the server has lost of people is kept while it can't be stored
+// again, and does not replace what was stored meanwhile.
+func TestPeopleStoredAgain(t *testing.T) {
+	t.Parallel()
+	nats := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	h := &house{nats: nats, log: arenatest.Log(t)}
+	h.Server = h.open(t, Config{})
+	p := h.people
+	after, err := p.last(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := map[protocol.PlayerID]account{"human-lost": {V: 1, Name: "Ann"}, "human-newer": {V: 1, Name: "Ben"}}
+	nats.Pause()
+	if err := p.storeAgain(t.Context(), lost, after); !errors.Is(err, errStore) || len(lost) != 2 {
+		t.Errorf("while the server hangs: %v, %d accounts left", err, len(lost))
+	}
+	known := 0
+	for id, a := range lost {
+		if k, err := p.get(t.Context(), id); err == nil && k.Name == a.Name {
+			known++
+		}
+	}
+	if known == 0 {
+		t.Error("nobody is known while the server hangs")
+	}
+	nats.Continue()
+	p.mu.Lock()
+	p.resting = time.Time{}
+	p.mu.Unlock()
+	gametest.Eventually(t, "the server", func() bool { return p.write(t.Context(), "human-newer", account{V: 1, Name: "Bea"}, 0) == nil })
+	gametest.Eventually(t, "both stored again", func() bool { return p.storeAgain(t.Context(), lost, after) == nil })
+	for id, want := range map[protocol.PlayerID]string{"human-lost": "Ann", "human-newer": "Bea"} {
+		if a, _, err := p.read(t.Context(), id); err != nil || a.Name != want {
+			t.Errorf("%s: %q, %v; want %s", id, a.Name, err, want)
+		}
+	}
 }
