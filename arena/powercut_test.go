@@ -214,6 +214,34 @@ func TestEndLostBeforeRecord(t *testing.T) {
 	}
 }
 
+// A game that goes on although it has a record, which is damaged, is played on.
+func TestGameWithDamagedRecord(t *testing.T) {
+	t.Parallel()
+	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
+	first := runArena(t, srv, quick())
+	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, 50*time.Millisecond)
+	slow(bob, 50*time.Millisecond)
+	g := ann.challenge("bob", small(t, "600+10"), game.First)
+	ann.until(g, "some moves", plies(4))
+	if _, err := first.store.js.Publish(t.Context(), first.store.subjects.Record("amazons", g), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	first.crash()
+	var log gametest.Output
+	next := prepareArenaLog(t, srv, quick(), zerolog.New(&log))
+	next.start()
+	for _, p := range []*player{ann, bob} {
+		if end := p.until(g, "the end", finished); end.Outcome.Reason != game.NoMoves {
+			t.Errorf("%s: %+v, want a game played out", p.id, end.Outcome)
+		}
+	}
+	whole(t, next.store, g)
+	if line := `"game":"` + string(g) + `","message":"the record of a game that goes on can't be read"`; !log.Has(line) {
+		t.Errorf("no %s in the log:\n%s", line, log.String())
+	}
+}
+
 // A challenge that the queue has lost in a power cut of the server waits on: its player
 // was told that it is stored.
 func TestChallengeLostInPowerCut(t *testing.T) {
