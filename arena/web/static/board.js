@@ -7,6 +7,7 @@ import { Scene, games, make } from "./scene.js";
 /** @typedef {Map<string, any>} Branch the points that may come next, each with its Branch; with the last point, the move's text */
 /** @typedef {import("./types.js").Translate} Translate */
 /** @typedef {{point: string, kind: string}} Marked */
+/** @typedef {{move: string, ply: number, key: string}} Premove with the position in which it was chosen */
 
 /** Points closer than this on the screen, in pixels, are aimed at. */
 const SMALL = 32;
@@ -23,7 +24,7 @@ export class Board {
 	onmove = () => {};
 	/** @type {(refused: {from: string, to: string, kind?: string}) => void} the rules refuse what was tapped; kind is that of a forbidden point */
 	onrefused = () => {};
-	/** @type {(move: string|null, lost?: boolean) => void} a move for the next turn was chosen, or is none any more; lost: it can't be played */
+	/** @type {(premove: Premove|null, lost: boolean) => void} a move for the next turn was chosen, or is none any more; lost: it can't be played */
 	onpremove = () => {};
 	/** @type {(point: string|null) => void} the point chosen last */
 	onselect = () => {};
@@ -38,7 +39,7 @@ export class Board {
 
 	/** @type {"move"|"premove"|"none"} */ #may = "none";
 	/** @type {string|null} */ #sent = null;
-	/** @type {{move: string, ply: number, key: string}|null} */ #premove = null;
+	/** @type {Premove|null} the move for the next turn; set it before the first position is shown */ premove = null;
 	/** @type {Branch|null} */ #tree = null;
 	/** @type {Marked[]} */ #marks = [];
 	/** @type {string[]} */ #arrows = [];
@@ -133,9 +134,6 @@ export class Board {
 		if (this.chosen.length > 0) this.#choose(this.chosen.slice(0, -1));
 		else this.#setPremove(null);
 	}
-
-	/** premoved reports whether a move for the next turn is chosen. */
-	get premoved() { return !!this.#premove; }
 
 	/** confirm plays the move that was aimed at. */
 	confirm() {
@@ -301,10 +299,10 @@ export class Board {
 
 	/** @param {string|null} move @param {boolean} [lost] */
 	#setPremove(move, lost = false) {
-		if (move === (this.#premove?.move ?? null)) return;
-		this.#premove = move === null || !this.view ? null : { move, ply: this.view.ply, key: this.view.key };
+		if (move === (this.premove?.move ?? null)) return;
+		this.premove = move === null || !this.view ? null : { move, ply: this.view.ply, key: this.view.key };
 		this.#draw();
-		this.onpremove(move, lost);
+		this.onpremove(this.premove, lost);
 	}
 
 	/**
@@ -313,7 +311,7 @@ export class Board {
 	 * after a takeback.
 	 */
 	#settle() {
-		const premove = this.#premove, view = this.view;
+		const premove = this.premove, view = this.view;
 		if (!premove || !view || this.#may === "none") return;
 		const { move, ply, key } = premove, next = view.ply === ply + 1;
 		if (view.key === key || (this.#may === "premove" && next)) return; // a position is shown before it may be played in
@@ -340,7 +338,7 @@ export class Board {
 			forbidden: this.#may === "move" ? view.forbidden ?? [] : [],
 			last: this.#sent ?? view.last, sent: this.#sent !== null,
 			targets: next.length <= MOST_TARGETS && (this.chosen.length > 0 || this.game.steps === 1) ? next : [],
-			premove: (this.#may === "premove" && this.#premove?.move) || null, marks: this.#marks, arrows: this.#arrows,
+			premove: (this.#may === "premove" && this.premove?.move) || null, marks: this.#marks, arrows: this.#arrows,
 		}, motion);
 		this.redrawCursor();
 		this.bar.draw();

@@ -10,7 +10,7 @@ import { has, lang, number, refusal, spell } from "./i18n.js";
 import { load, words } from "./late.js";
 import { Actions, Strip, nameOf } from "./players.js";
 import { Positions } from "./positions.js";
-import { notation, onchange, settings, written } from "./settings.js";
+import { notation, onchange, settings, store, stored, written } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").State} State */
@@ -190,7 +190,7 @@ class Game {
 	#catchUp(old, s) {
 		if (this.#at === null) return;
 		const kept = old?.moves.findIndex((m, i) => m !== s.moves[i]) ?? -1;
-		const plays = this.board?.premoved && s.status === "playing" && s.turn === s.you;
+		const plays = this.board?.premove && s.status === "playing" && s.turn === s.you;
 		if (!plays && this.#at <= s.moves.length && (kept < 0 || this.#at < kept)) return;
 		this.#at = null;
 		stay(this.address);
@@ -218,7 +218,12 @@ class Game {
 		this.board.bar.needed = !!s.you && s.status !== "finished"; // its place is kept from the start: nothing moves at the first turn
 		this.board.onmove = (m) => this.#decided(m);
 		this.board.onrefused = (r) => this.#refused(r);
-		this.board.onpremove = (_, lost) => lost && note(t("game.premove_gone"));
+		const key = `premove ${this.id}`, kept = stored(key, "sessionStorage"); // phones throw pages away that are not looked at
+		if (settings.premove && s.you && typeof kept.move === "string") this.board.premove = kept;
+		this.board.onpremove = (premove, lost) => {
+			store(key, premove, "sessionStorage");
+			if (lost) note(t("game.premove_gone"));
+		};
 	}
 
 	/** #makeSheet makes what lies beside the game, or slides over it: there nobody misses it at first. */
@@ -585,7 +590,7 @@ class Game {
 
 	/** #liked follows a change of the settings. */
 	#liked() {
-		if (!settings.premove && this.board?.premoved) this.board.cancel();
+		if (!settings.premove && this.board?.premove) this.board.cancel();
 		this.board?.set({ pieces: settings.pieces, input: settings.input, notation: notation() });
 		this.#draw();
 	}

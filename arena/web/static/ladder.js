@@ -8,7 +8,7 @@ import { note } from "./dialog.js";
 import { freshly, h, put, refill, say, still } from "./dom.js";
 import { refusal, rules, t } from "./i18n.js";
 import { load } from "./late.js";
-import { settings } from "./settings.js";
+import { settings, store, stored } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Terms} Terms */
@@ -33,13 +33,9 @@ const listeners = new Set();
 export function follow(p) {
 	if (page) return;
 	page = p;
-	try {
-		const kept = JSON.parse(sessionStorage.getItem(key) ?? "null");
-		if (kept?.terms) wish = { terms: kept.terms, since: kept.since };
-		alive = Number(kept?.alive) || 0;
-	} catch {
-		// No storage, or not ours.
-	}
+	const kept = stored(key, "sessionStorage");
+	if (kept.terms) wish = { terms: kept.terms, since: kept.since };
+	alive = Number(kept.alive) || 0;
 	const { socket } = page;
 	socket.on("welcome", (m) => {
 		confirmed = false;
@@ -78,12 +74,7 @@ function set(to) {
 
 /** keep remembers the wish for this tab, for the time that loading it again takes. */
 function keep() {
-	try {
-		if (wish) sessionStorage.setItem(key, JSON.stringify({ ...wish, alive }));
-		else sessionStorage.removeItem(key);
-	} catch {
-		// Then a page that is loaded again has left the ladder.
-	}
+	store(key, wish && { ...wish, alive }, "sessionStorage");
 }
 
 function tick() {

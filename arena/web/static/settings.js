@@ -32,11 +32,12 @@ const usual = {
 /**
  * stored reads an object kept under a name; what is missing or broken is empty.
  * @param {string} name
+ * @param {"localStorage"|"sessionStorage"} [where] for this device, or for this tab alone
  * @returns {any}
  */
-export function stored(name) {
+export function stored(name, where = "localStorage") {
 	try {
-		const value = JSON.parse(localStorage.getItem(name) ?? "{}");
+		const value = JSON.parse(window[where].getItem(name) ?? "{}");
 		return value && typeof value === "object" ? value : {};
 	} catch {
 		return {};
@@ -44,13 +45,15 @@ export function stored(name) {
 }
 
 /**
- * store keeps an object under a name, if this device lets it.
+ * store keeps an object under a name, or nothing any more, if this device lets it.
  * @param {string} name
- * @param {object} value
+ * @param {object|null} value
+ * @param {"localStorage"|"sessionStorage"} [where]
  */
-export function store(name, value) {
+export function store(name, value, where = "localStorage") {
 	try {
-		localStorage.setItem(name, JSON.stringify(value));
+		if (value) window[where].setItem(name, JSON.stringify(value));
+		else window[where].removeItem(name);
 	} catch {
 		// No storage, or none left: the choice holds until the page is closed.
 	}

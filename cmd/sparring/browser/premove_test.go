@@ -89,6 +89,45 @@ func TestPremoveOfAnotherTurn(t *testing.T) {
 	}
 }
 
+// TestPremoveOfThePageBefore: a premove waits although the page is loaded again, and is played
+// by a page that is opened once its turn has come, unless it is for another turn.
+func TestPremoveOfThePageBefore(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	ann := newPerson(t, "ann", phone, w.at)
+	f := &friends{t: t, watched: w.watch(t), ann: ann.tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20"), seat: "first"})
+	address := "/game/" + string(f.game)
+	ann.premoves()
+	f.play(f.ann, "h8")
+	ann.premove("h9")
+	ann.open(address)
+	ann.see(`.board .premove`)
+	f.play(f.bob, "a1")
+	ann.await(plies + ` === 3`)
+	ann.open(address)
+	ann.see(`.board[data-may="premove"]`)
+	if ann.sees(`.board .premove`) {
+		t.Error("a premove is shown that was played")
+	}
+	ann.premove("h10")
+	ann.open("/")
+	f.play(f.bob, "a15")
+	ann.open(address)
+	ann.await(plies + ` === 5`)
+	ann.premove("h11")
+	ann.open("/")
+	f.bob.tap(act("takeback"))
+	other := ann.newTab("another tab")
+	other.open(address)
+	other.tap(act("takeback-accept"))
+	ann.open(address)
+	ann.await(notes(premoveGone))
+	if moves := f.watched.latest(t, f.game, ann.tab).Moves; !slices.Equal(moves, []string{"h8", "a1", "h9"}) {
+		t.Errorf("played: %v", moves)
+	}
+}
+
 // TestPremoveWhileLookingBack: a premove is kept while its player looks at earlier positions, and
 // played on the screen once its turn has come; not if premoves are switched off meanwhile.
 func TestPremoveWhileLookingBack(t *testing.T) {
