@@ -265,6 +265,12 @@ func (c *conversation) readLines() (*answer, error) {
 			c.r.game.incidents.add("the engine claimed %q; by the rules the game goes on, so it is asked for its move", clip(line))
 			continue
 		}
+		if a != nil && a.reply != "" {
+			if err := c.p.send(a.reply); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if a == nil {
 			continue
 		}

@@ -42,6 +42,7 @@ type answer struct {
 	move, ponder string // in our notation; unreadable moves are left as received
 	resign, draw bool   // resigns, or offers a draw with the move
 	claim        bool   // claims a result, and does not end the search: the move may still come
+	reply        string // the program asks for this line, and moves after it
 	invalid      string // why it is not a move, if so: "no move"
 }
 

@@ -140,7 +140,7 @@ func TestFaultyEngines(t *testing.T) {
 		})
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, faultyengine.Repeats, // have tests of their own
-		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.SlowStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard, faultyengine.NoRestart}
+		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.SlowStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard, faultyengine.NoRestart, faultyengine.Suggests}
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}

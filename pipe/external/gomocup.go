@@ -304,6 +304,10 @@ func (t *gomocupDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {
 		return &answer{line: line, move: move}, nil
 	case gomocup.Swap:
 		return &answer{line: line, invalid: "no move"}, nil
+	case gomocup.Suggest:
+		if err == nil {
+			return &answer{line: line, reply: gomocup.Command{Verb: gomocup.Play, At: a.Points[0]}.String()}, nil
+		}
 	case gomocup.Message:
 		if thought, ok := gomocup.ParseThought(a.Text); ok {
 			return nil, gomocupInfo(thought)

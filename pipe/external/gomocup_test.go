@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/pipe/external/faultyengine"
 )
 
 // TestGomocupMessages: what a program says about its search counts as its
@@ -135,5 +137,18 @@ func TestDeadStones(t *testing.T) {
 	want := "0,11,3 0,12,2 0,14,3 1,11,3 1,12,2 1,14,3 14,0,2 2,11,3 2,12,2 2,14,3 3,11,3 3,12,2 3,14,3 4,11,3 4,14,3"
 	if all := strings.Join(got, " "); all != want {
 		t.Errorf("stones %s, want %s", all, want)
+	}
+}
+
+// TestSuggestedMove: a program that suggests its moves is told to play them.
+func TestSuggestedMove(t *testing.T) {
+	g := play(t, openFaultyGomocup(t, faultyengine.Suggests))
+	p := newGame(t, "gomoku/freestyle-15")
+	for range 3 {
+		r := find(t, g, p, search.Limits{Hard: time.Second})
+		if r.Err != nil || len(r.Incidents) > 0 || r.Move == game.NoMove {
+			t.Fatalf("%v, %q, move %v", r.Err, r.Incidents, r.Move)
+		}
+		playOn(t, p, r.Move)
 	}
 }

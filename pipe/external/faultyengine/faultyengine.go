@@ -66,6 +66,7 @@ const (
 	LosesWord  = "gomocup-loses-word"  // loses the first word of a line right after its move, as Rapfi does
 	OpenBoard  = "gomocup-open-board"  // ends when it gets a BOARD while there are stones, as Carbon does
 	NoRestart  = "gomocup-no-restart"  // does not answer RESTART, which is optional
+	Suggests   = "gomocup-suggests"    // suggests its moves, and waits for PLAY
 
 	child = "child" // what Fork and Zombie start
 )
@@ -73,7 +74,7 @@ const (
 // Modes are all modes.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed, NoLineEnd,
 	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
-	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart}
+	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests}
 
 // StopDelay is how late SlowStop answers.
 const StopDelay = 300 * time.Millisecond
@@ -113,7 +114,7 @@ func run(mode string) int {
 	switch mode {
 	case DepthInfinite, StopCrosses:
 		handle = e.handleUCCI
-	case ErrorLines, LosesWord, OpenBoard, NoRestart:
+	case ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests:
 		handle = (&gomocupEngine{engine: e}).handle
 	}
 	in := bufio.NewScanner(os.Stdin)

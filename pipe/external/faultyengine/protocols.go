@@ -100,6 +100,8 @@ func (e *gomocupEngine) handle(line string) bool {
 	case gomocup.Turn:
 		e.put(c.At)
 		e.move()
+	case gomocup.Play:
+		e.play(c.At)
 	case gomocup.End:
 		return false
 	default:
@@ -127,6 +129,14 @@ func (e *gomocupEngine) move() {
 	if err != nil {
 		return
 	}
+	if e.mode == Suggests {
+		e.say(gomocup.Answer{Kind: gomocup.Suggest, Points: []gomocup.Point{at}})
+		return
+	}
+	e.play(at)
+}
+
+func (e *gomocupEngine) play(at gomocup.Point) {
 	e.put(at)
 	e.moved = time.Now()
 	e.say(at)
