@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -180,7 +182,8 @@ func orDash(v float64) string {
 }
 
 func levelsCalibrate() *cobra.Command {
-	var gameName, rules, out, plot string
+	var gameName, rules, from, out, plot string
+	var gamesOf []string
 	plan := calibrate.Plan{}
 	c := &cobra.Command{
 		Use:   "calibrate",
@@ -212,13 +215,22 @@ same command resumes an interrupted run. See docs/levels.md.`,
 			}
 			if r != nil {
 				plan.Rules = r
-				plan.Openings, plan.Described, err = openingsFor(r, "", plan.Seed)
+				plan.Openings, plan.Described, err = openingsFor(r, from, plan.Seed)
 				errs = append(errs, err)
 			}
+			plan.GamesOf, err = gamesOfLevels(gamesOf)
+			errs = append(errs, err)
 			if err := errors.Join(errs...); err != nil {
 				return &usageError{err}
 			}
-			plan.Command = fmt.Sprintf("sparring levels calibrate --game %s --rules %s --games %d --seed %d --out %s", gameName, r.Name, plan.Games, plan.Seed, out)
+			plan.Command = fmt.Sprintf("sparring levels calibrate --game %s --rules %s --games %d", gameName, r.Name, plan.Games)
+			for _, of := range gamesOf {
+				plan.Command += " --games-of " + of
+			}
+			if from != "" {
+				plan.Command += " --openings " + from
+			}
+			plan.Command += fmt.Sprintf(" --seed %d --out %s", plan.Seed, out)
 			return runCalibration(c, plan, out, plot)
 		},
 	}
@@ -226,6 +238,8 @@ same command resumes an interrupted run. See docs/levels.md.`,
 	f.StringVar(&gameName, "game", "", anyGame()+" (required)")
 	f.StringVar(&rules, "rules", "", "rule set, such as wxf or renju-15 (default: the game's)")
 	f.IntVar(&plan.Games, "games", 200, "games per step, an even number")
+	f.StringArrayVar(&gamesOf, "games-of", nil, "LEVEL=GAMES: games of the step of a level, instead of --games; repeatable")
+	f.StringVar(&from, "openings", "", "opening file (see openings convert), shipped, or none (default: generated balanced openings); levels that make no random choices play each opening of a file twice at most")
 	f.IntVar(&plan.Concurrency, "concurrency", 1, "games played in parallel")
 	f.Uint64Var(&plan.Seed, "seed", 1, "seed of openings and of the levels' errors")
 	f.IntVar(&plan.UpTo, "up-to", level.Strongest, "highest level to measure; below the strongest no file is written")
@@ -233,6 +247,21 @@ same command resumes an interrupted run. See docs/levels.md.`,
 	fileFlag(f, &out, "out", "file to write")
 	plotFlag(c, &plot, levelsPlot)
 	return c
+}
+
+// gamesOfLevels reads the values of --games-of.
+func gamesOfLevels(texts []string) (map[int]int, error) {
+	of := make(map[int]int)
+	for _, text := range texts {
+		before, after, _ := strings.Cut(text, "=")
+		n, errLevel := strconv.Atoi(before)
+		games, errGames := strconv.Atoi(after)
+		if errLevel != nil || errGames != nil || n < level.Weakest || n > level.Strongest || games < 2 || games%2 != 0 {
+			return nil, fmt.Errorf("--games-of %.40q: want LEVEL=GAMES, a level from %d to %d and an even number", text, level.Weakest, level.Strongest)
+		}
+		of[n] = games
+	}
+	return of, nil
 }
 
 // runCalibration runs a calibration, shows its progress, and writes and prints the

@@ -93,6 +93,10 @@ type LevelParameters struct {
 	Keep bool `json:"keep,omitempty"`
 }
 
+// Random reports whether the level makes random choices. Other levels answer the same moves
+// in the same way.
+func (p LevelParameters) Random() bool { return p.Notice > 0 || p.Slip > 0 }
+
 // Check reports what the engine lacks to play the game.
 func (a Adapter) Check() error {
 	switch {

@@ -88,9 +88,10 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 // Plan says what to measure.
 type Plan struct {
 	Rules       *game.Rules
-	Games       int // of each step, an even number
-	UpTo        int // the last level to be measured
-	Concurrency int // games at once
+	Games       int         // of each step, an even number
+	GamesOf     map[int]int // of the steps of some levels, instead
+	UpTo        int         // the last level to be measured
+	Concurrency int         // games at once
 	Seed        uint64
 	Openings    openings.Source
 	Described   string // text that identifies the openings
@@ -138,10 +139,14 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 	}
 	terms := match.Terms{V: match.FileVersion, ID: match.NewID(), Game: p.Rules.Game, Rules: p.Rules.Name, Players: specs, Kind: match.RoundRobin,
 		Openings: p.Described, Seed: p.Seed, PatienceMS: 600_000, Threads: 1, HashMB: 1, Build: engine.Build()}
-	plan := match.Plan{Terms: terms, Games: p.Games, Openings: p.Openings, Concurrency: p.Concurrency}
+	games, err := p.games(n)
+	if err != nil {
+		return nil, err
+	}
+	plan := match.Plan{Terms: terms, Games: games, Openings: p.Openings, Concurrency: p.Concurrency}
 	plan.Backend = &match.Local{Open: func(spec string) (engine.Searcher, error) { return p.open(players[spec]) }}
 	if p.Watch != nil {
-		plan.Watch = func(s *match.Standing, _ *match.Game) { p.Watch(n, s, p.Games) }
+		plan.Watch = func(s *match.Standing, _ *match.Game) { p.Watch(n, s, games) }
 	}
 	if p.Keep != "" {
 		file, err := match.OpenFile(filepath.Join(p.Keep, fmt.Sprintf("%s-%d.jsonl", p.Rules.Game, n)), &plan.Terms)
@@ -156,6 +161,26 @@ func (p *Plan) step(ctx context.Context, n int) (*Step, error) {
 		return nil, err
 	}
 	return p.measured(n, s)
+}
+
+// games returns how many games a step has. Between levels without random choices those from an
+// opening that comes up again would be the same.
+func (p *Plan) games(n int) (int, error) {
+	games := p.Games
+	if of := p.GamesOf[n]; of > 0 {
+		games = of
+	}
+	list, listed := p.Openings.(openings.List)
+	if !listed || n == level.Weakest {
+		return games, nil
+	}
+	for _, l := range []int{n, n - 1} {
+		params, err := level.Of(p.Rules.Game, l)
+		if err != nil || params.Random() {
+			return games, err
+		}
+	}
+	return min(games, 2*len(list)), nil
 }
 
 // spec names a level with all its parameters, so that kept games with other

@@ -47,6 +47,27 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestGamesOfSteps: each step has its games, and levels without random choices play an opening
+// twice only: the third game would be the first one again.
+func TestGamesOfSteps(t *testing.T) {
+	rules, err := catalog.Rules("gomoku")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := calibrate.Plan{Rules: rules, Games: 4, GamesOf: map[int]int{1: 2, 2: 2, 3: 2, 4: 2, 5: 2}, UpTo: 7, Concurrency: 1, Seed: 3,
+		Openings: openings.List{{Moves: []string{"h8", "a1", "i9", "o15"}}}, Described: "one"}
+	f, err := calibrate.Run(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []int{2, 2, 2, 2, 2, 4, 2}
+	for i, s := range f.Levels {
+		if s.Games != want[i] {
+			t.Errorf("level %d: %d games, want %d", s.Level, s.Games, want[i])
+		}
+	}
+}
+
 // TestFile: a calibration survives writing and reading, infinite differences
 // included, and other files are refused.
 func TestFile(t *testing.T) {
