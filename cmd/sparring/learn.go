@@ -207,6 +207,9 @@ func startingFile(path string) (data []byte, digest string, err error) {
 
 // otherStart is the error where --check has a file that was fitted from another one.
 func otherStart(file, from, now string) error {
+	if now == "" {
+		return fmt.Errorf("--from is missing: %s was fitted from weights with digest %q", file, from)
+	}
 	return fmt.Errorf("--from: %s was fitted from weights with digest %q, these have %q", file, from, now)
 }
 

@@ -3,6 +3,7 @@ package adapter
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +26,7 @@ type ScoreModel struct {
 }
 
 // ReadWeights parses a weights file for the named rules. The error is for a file
-// that is not JSON, or for other rules.
+// that is not JSON, has no weights, or is for other rules.
 func ReadWeights(data []byte, rules string) (*WeightsFile, error) {
 	f := new(WeightsFile)
 	if err := json.Unmarshal(data, f); err != nil {
@@ -33,6 +34,9 @@ func ReadWeights(data []byte, rules string) (*WeightsFile, error) {
 	}
 	if f.Rules != rules {
 		return nil, fmt.Errorf("for %.40q rules, want %s", f.Rules, cmp.Or(rules, "none"))
+	}
+	if len(f.Weights) == 0 {
+		return nil, errors.New("no weights")
 	}
 	return f, nil
 }

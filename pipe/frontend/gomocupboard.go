@@ -47,10 +47,15 @@ func (g *gomocupHandler) play(at gomocup.Point) error {
 
 // free returns an error if no stone may be placed there.
 func (g *gomocupHandler) free(at gomocup.Point) error {
+	return g.freeOf(at, g.find(at) >= 0)
+}
+
+// freeOf is free where it is known whether a stone is on the point.
+func (g *gomocupHandler) freeOf(at gomocup.Point, taken bool) error {
 	if at.Move(g.size) == "" || at.X >= g.size {
 		return fmt.Errorf("%s is not on a board of %d", at, g.size)
 	}
-	if g.find(at) >= 0 {
+	if taken {
 		return fmt.Errorf("%s is taken", at)
 	}
 	return nil

@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"sparring/game"
@@ -32,6 +33,10 @@ func (g *gomocupHandler) swap2(list []gomocup.Stone) error {
 	}
 	var moves []string
 	for i, st := range list {
+		taken := slices.ContainsFunc(list[:i], func(o gomocup.Stone) bool { return o.Point == st.Point })
+		if err := g.freeOf(st.Point, taken); err != nil {
+			return fmt.Errorf("SWAP2BOARD: %w", err)
+		}
 		if i == swap2Choice {
 			moves = append(moves, "put-two")
 		}
