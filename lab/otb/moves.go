@@ -153,6 +153,7 @@ func (t *Table) unplayed(string) error {
 		return err
 	}
 	t.say("The clock runs on as if no move had been made.")
+	t.announce() // an earlier move of ours may not have been made either
 	return nil
 }
 

@@ -170,6 +170,26 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestUnplayedMoveIsAnnounced: our move that was taken back and not made is the one to be made
+// now, and not a later one that was announced meanwhile.
+func TestUnplayedMoveIsAnnounced(t *testing.T) {
+	table := sit(t, Options{Journal: filepath.Join(t.TempDir(), "game.jsonl"), Terms: terms("xiangqi/wxf", "600", game.First)})
+	var v View
+	for _, c := range []struct {
+		line string
+		then Phase
+	}{{"", Announced}, {"", Theirs}, {"h9g7", Announced}, {"undo", Fixing}, {"undo", Fixing}, {"unplayed", Announced}} {
+		if err := table.Do(c.line); err != nil {
+			t.Fatalf("%q: %v", c.line, err)
+		}
+		v = reach(t, table, c.then)
+	}
+	last, want := v.Messages[len(v.Messages)-1].Text, v.Shown[0]
+	if !strings.HasPrefix(last, "WE PLAY") || !strings.Contains(last, want) {
+		t.Errorf("said last: %q; to be made: %s", last, want)
+	}
+}
+
 // TestExportMeanwhile: the table goes on while a record is written.
 func TestExportMeanwhile(t *testing.T) {
 	asked, answer := make(chan *record.Record), make(chan error)
