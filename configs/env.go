@@ -149,6 +149,8 @@ func Wanted(typ string) string {
 		return "a number"
 	case "duration", "time.Duration":
 		return "a time, such as 500ms or 10s"
+	case "[]netip.Prefix":
+		return "addresses with the number of bits that count, such as 127.0.0.1/32,10.0.0.0/8"
 	}
 	return ""
 }

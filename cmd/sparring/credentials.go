@@ -289,7 +289,8 @@ func credentialsRevoke(f *credentialsFlags) *cobra.Command {
 		Short: "Revoke all credentials of a user, at once on servers that are reached",
 		Long: `Revoke all credentials of a user. Running servers that are reached disconnect the user
 at once. The others learn of it from these, or at their next start from the file
-server/accounts.conf, which is written in any case.`,
+server/accounts.conf, which is written in any case. The exit code is 1 if --nats names
+servers and none is reached.`,
 		Example: `  sparring credentials revoke team-red --nats tls://nats.example.org`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -340,8 +341,8 @@ exit code is 1 if no server was reached.`,
 	return c
 }
 
-// push tells the running servers of the accounts, and says which took them. A server that
-// is not reached is an error only of the command push.
+// push tells the running servers of the accounts, and says which took them. That none is
+// reached is an error of the command push, and where a server was named.
 func (f *credentialsFlags) push(c *cobra.Command, s *credentials.Store) error {
 	servers, err := f.pushTo(c, s)
 	if err == nil {
@@ -349,7 +350,7 @@ func (f *credentialsFlags) push(c *cobra.Command, s *credentials.Store) error {
 		return nil
 	}
 	text := fmt.Sprintf("no running server was told (%v); it holds from the next start of a server with %s", err, s.Path(credentials.AccountsFile))
-	if c.Name() == "push" {
+	if c.Name() == "push" || c.Flags().Changed("nats") {
 		return errors.New(text)
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "sparring:", text)

@@ -268,7 +268,10 @@ func TestCredentialsCommand(t *testing.T) {
 	if c, err := protocol.ReadCreds(out); err != nil || !c.Expires.IsZero() {
 		t.Errorf("renewed credentials %+v, %v", c, err)
 	}
-	s.must("revoke", "club-tv", "--nats", "nats://127.0.0.1:1")
+	if code, out, errs := s.run("revoke", "club-tv", "--nats", "nats://127.0.0.1:1"); code != exitFailed || !strings.Contains(out, "club-tv is revoked.") ||
+		!strings.Contains(errs, "no running server was told") {
+		t.Errorf("revoke without the server that was named: exit %d, %s%s", code, out, errs)
+	}
 	list := s.must("list")
 	for _, want := range []string{
 		`(?m)^ann +bot +ann +20\S+ \S+ +20\S+ \S+ +valid +U[A-Z2-7]{55}$`, `(?m)^ann +bot +ann +20\S+ \S+ +never +valid `,

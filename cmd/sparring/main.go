@@ -62,6 +62,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	command, _, err := root.Find(args)
 	ctx, stop := signal.NotifyContext(context.Background(), ends(err == nil && command.Name() == "bot")...)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends a command that does not end by the first, as while it opens a FIFO
 	root.SetIn(in)
 	o := &output{w: out}
 	root.SetOut(o)

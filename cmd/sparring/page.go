@@ -42,7 +42,7 @@ func (s *webSettings) validate(faults *configs.Faults) {
 		faults.Err("WEB_URL", web.CheckURL(s.URL))
 	}
 	if (s.Cert == "") != (s.Key == "") {
-		faults.Add("WEB_CERT", "and WEB_KEY: want both or none")
+		faults.Add("WEB_CERT", "want WEB_KEY with it, or neither")
 	} else if s.Cert != "" {
 		_, err := tls.LoadX509KeyPair(s.Cert, s.Key)
 		faults.Err("WEB_CERT", err)

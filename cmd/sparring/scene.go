@@ -145,6 +145,9 @@ func evaluation(a *play.Think) string {
 	if a.Source == search.FromBook {
 		return "  book"
 	}
+	if a.Depth == 0 && a.Score == 0 && a.WinProb == 0 {
+		return "  no depth was finished"
+	}
 	text := fmt.Sprintf("%+6d %3.0f%%  depth %2d", a.Score, 100*a.WinProb, a.Depth)
 	if a.PonderHit {
 		text += fmt.Sprintf("  ponder hit, saved %.1f s", a.PonderSaved.Seconds())

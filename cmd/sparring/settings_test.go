@@ -108,6 +108,9 @@ func TestFaultsOfOneStart(t *testing.T) {
 			if code := run([]string{command}, strings.NewReader(""), &out, &errs); code != exitUsage {
 				t.Errorf("exit code %d, want %d", code, exitUsage)
 			}
+			if command == "arena" && !strings.Contains(errs.String(), "SPARRING_WEB_PROXIES: \"10.0.0.0/99\": want addresses with the number of bits that count, such as 127.0.0.1/32") {
+				t.Error(errs.String())
+			}
 			for name := range own {
 				if strings.Count(errs.String(), "SPARRING_"+name+": ") != 1 {
 					t.Errorf("SPARRING_%s is not named once in\n%s", name, errs.String())

@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,4 +40,36 @@ func TestSignalBeforeTheStart(t *testing.T) {
 	case <-time.After(gametest.Patience):
 		t.Fatal("the signal was lost")
 	}
+}
+
+// A command that can't be ended while it waits for a FIFO, to which nobody writes, ends by
+// the second signal.
+func TestSecondSignal(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "games")
+	if out, err := exec.Command("mkfifo", fifo).CombinedOutput(); err != nil {
+		t.Skipf("this system makes no FIFO: %v %s", err, out)
+	}
+	cmd := exec.Command("sparring", "records", "import", fifo, "--data", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	gametest.Eventually(t, "the command to open the FIFO", func() bool {
+		w, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			t.Cleanup(func() { w.Close() })
+		}
+		return err == nil
+	})
+	for end := time.Now().Add(gametest.Patience); time.Now().Before(end); {
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	cmd.Process.Kill()
+	t.Error("it does not end")
 }

@@ -26,6 +26,7 @@ import (
 	"sparring/bot/play"
 	"sparring/configs"
 	"sparring/engine"
+	"sparring/engine/level"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
@@ -146,8 +147,8 @@ func (f *upFlags) validate(c *cobra.Command) (spec clock.Spec, err error) {
 	if err := pageFiles(f.files); err != nil {
 		return spec, usagef("--files: %w", err)
 	}
-	if f.levels < 0 {
-		return spec, usagef("--levels %d: want 0 (no levels) or more", f.levels)
+	if most := len(catalog.Names()) * level.Strongest * protocol.MaxPlaying; f.levels < 0 || f.levels > most {
+		return spec, usagef("--levels %d: want 0 (no levels) to %d", f.levels, most)
 	}
 	if f.ladder && f.levels == 0 {
 		return spec, usagef("--ladder: is a ladder of the levels; want --levels above 0")
