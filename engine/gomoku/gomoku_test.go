@@ -382,6 +382,9 @@ func renjuProblems(t *testing.T, kind string) (list []renjuProblem) {
 		}
 		list = append(list, renjuProblem{head, strings.Join(rows, "/") + side})
 	}
+	if len(list) == 0 {
+		t.Fatalf("%s has no problems of kind %s", dir, kind)
+	}
 	return list
 }
 

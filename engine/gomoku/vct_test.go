@@ -82,6 +82,9 @@ func vctProblems(t testing.TB, file string) (list []vctProblem) {
 			list = append(list, vctProblem{f[0], f[1] + " " + f[2]})
 		}
 	}
+	if len(list) == 0 {
+		t.Fatalf("%s has no problems", file)
+	}
 	return list
 }
 
@@ -388,6 +391,9 @@ func TestVCTIsSound(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d proofs, %d given up, %d moves", rules, proofs, cut, nodes)
+		if proofs-cut < 5 {
+			t.Errorf("%s: only %d proofs are checked to the end", rules, proofs-cut)
+		}
 	}
 }
 
