@@ -70,6 +70,7 @@ func TestWarnings(t *testing.T) {
 	log.Warn().Str("of", "disk data").Msg("space runs out")
 	log.Warn().Int("of", 31).Msg("searches start late")
 	log.Error().Err(errors.New("disk full")).Str("game", "g4kq").Msg("record not kept")
+	log.Warn().Str("incident", "the engine ended:\n  panic "+strings.Repeat("x", 1000)).Str("game", "g4kq").Msg("the engine misbehaved")
 	w.mute()
 	log.Error().Msg("too late")
 	want := `warn: unknown settings ignored (SPARRING_SLOT, SPARRING_KEEP)
@@ -77,6 +78,7 @@ warn: refused: the flag had fallen (player ann, game g4kq)
 warn: space runs out (disk data)
 warn: searches start late
 error: record not kept: disk full (game g4kq)
+warn: the engine misbehaved: the engine ended: panic ` + strings.Repeat("x", maxIncident-28) + ` ... (game g4kq)
 `
 	if out.String() != want {
 		t.Errorf("%s\nwant\n%s", out.String(), want)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"sparring/arena"
 	"sparring/bot/play"
 	"sparring/engine"
@@ -238,6 +240,9 @@ type warnings struct {
 	muted bool
 }
 
+// maxIncident is how many columns of an engine's incident the display shows. The log has all.
+const maxIncident = 320
+
 // show shows what has been held back, and from now on every entry.
 func (w *warnings) show() {
 	w.mu.Lock()
@@ -271,6 +276,9 @@ func (w *warnings) Write(line []byte) (int, error) {
 		if reason := field(name); reason != "" {
 			text += ": " + reason
 		}
+	}
+	if said := strings.Fields(field("incident")); len(said) > 0 { // may have lines that an engine printed
+		text += ": " + runewidth.Truncate(strings.Join(said, " "), maxIncident, " ...")
 	}
 	var what []string // it is about
 	if names, ok := entry["variables"].([]any); ok {
