@@ -344,7 +344,7 @@ func (a *Arena) adopt(ctx context.Context, g protocol.GameID) {
 		case errors.Is(err, ErrNoGame):
 			a.index.removed(g)
 		case err != nil:
-			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not resumed")
+			a.log.Warn().Err(err).Str("game", string(g)).Msg("game not taken over")
 		}
 		giveUp(err)
 		return

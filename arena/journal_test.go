@@ -241,7 +241,7 @@ func TestLogsPurged(t *testing.T) {
 	for said, times := range map[string]int{
 		"the log of a running game was removed from its stream: it begins again with the position that this process has": 1,
 		"game lost: its log was removed from its stream, and no referee has it":                                          1,
-		"game not resumed": 0,
+		"game not taken over": 0,
 	} {
 		if got := lines.count(map[string]any{"message": said}); got != times {
 			t.Errorf("%q is said %d times, want %d", said, got, times)

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -112,11 +111,5 @@ func (t *AnalysisTask) send(a Analysis) {
 	if a.Error != nil {
 		a.Code = a.Error.Code
 	}
-	data, err := json.Marshal(a)
-	if err == nil {
-		err = t.msg.Respond(data)
-	}
-	if err != nil {
-		t.client.warn("could not send the analysis", t.msg.Subject, err)
-	}
+	t.client.respond(t.msg, a)
 }

@@ -282,7 +282,7 @@ func (v *gameReview) tell() {
 	}
 	data, err := json.Marshal(m)
 	if err != nil {
-		v.desk.hub.log.Error().Err(err).Msg("review not made")
+		v.desk.hub.log.Error().Err(err).Str("of", "review").Msg("message not made")
 		return
 	}
 	for t := range v.tabs {

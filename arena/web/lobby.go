@@ -108,7 +108,7 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 	}
 	data, err := json.Marshal(m)
 	if err != nil {
-		l.hub.log.Error().Err(err).Msg("lobby not made")
+		l.hub.log.Error().Err(err).Str("of", "lobby").Msg("message not made")
 		return
 	}
 	l.mu.Lock()
@@ -286,7 +286,7 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 		}
 		data, err := json.Marshal(turns)
 		if err != nil {
-			h.log.Error().Err(err).Msg("turns not made")
+			h.log.Error().Err(err).Str("of", "turns").Msg("message not made")
 			return
 		}
 		if !bytes.Equal(data, t.turns) {

@@ -76,7 +76,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, status int, name s
 func (s *Server) sendJSON(w http.ResponseWriter, r *http.Request, status int, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		s.log.Error().Err(err).Msg("answer not made")
+		s.log.Error().Err(err).Str("of", "answer").Msg("message not made")
 		http.Error(w, "this answer can't be sent", http.StatusInternalServerError)
 		return
 	}

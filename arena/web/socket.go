@@ -253,7 +253,7 @@ func (t *tab) lag(claimed time.Duration) time.Duration {
 func (t *tab) send(key string, message any) {
 	data, err := json.Marshal(message)
 	if err != nil {
-		t.hub.log.Error().Err(err).Msg("message not made")
+		t.hub.log.Error().Err(err).Type("of", message).Msg("message not made")
 		return
 	}
 	t.put(key, data)

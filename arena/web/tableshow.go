@@ -79,7 +79,7 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 		}
 		var err error
 		if data, err = json.Marshal(m); err != nil {
-			x.hub.log.Error().Err(err).Str("game", string(x.id)).Msg("state not made")
+			x.hub.log.Error().Err(err).Str("game", string(x.id)).Str("of", "state").Msg("message not made")
 			return
 		}
 		if made != nil {

@@ -64,7 +64,7 @@ func (k *keeper) follow(ctx context.Context, a *arena.Arena) {
 func (k *keeper) catchUp(ctx context.Context) {
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
-		k.log.Error().Err(err).Msg("records")
+		k.keep(nil, err) // never: this is the prefix that up uses
 		return
 	}
 	for r, err := range arena.Records(ctx, k.nc, subjects) {
@@ -73,8 +73,11 @@ func (k *keeper) catchUp(ctx context.Context) {
 }
 
 func (k *keeper) keep(r *record.Record, err error) {
-	if err != nil {
+	if _, damaged := errors.AsType[*record.DamagedError](err); damaged {
 		k.log.Error().Err(err).Msg("unreadable record skipped")
+		return
+	} else if err != nil {
+		k.log.Error().Err(err).Msg("records not written to disk; the platform keeps them and the next start writes them")
 		return
 	}
 	k.mu.Lock()
@@ -96,6 +99,6 @@ func (k *keeper) keep(r *record.Record, err error) {
 func (k *keeper) close() {
 	k.end()
 	if err := k.writer.Close(); err != nil {
-		k.log.Warn().Err(err).Msg("records")
+		k.log.Warn().Err(err).Msg("can't close the records")
 	}
 }

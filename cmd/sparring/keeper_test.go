@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,6 +117,21 @@ func TestKeeperWithoutADisk(t *testing.T) {
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A damaged record is one; that the store can't be read is not.
+func TestKeeperWithoutAStore(t *testing.T) {
+	for err, want := range map[error]string{
+		fmt.Errorf("stream sparring_records: %w", context.DeadlineExceeded):                  "records not written to disk",
+		&record.DamagedError{File: "stream sparring_records", Line: 3, Err: errors.New("?")}: "unreadable record skipped",
+	} {
+		var log bytes.Buffer
+		k := &keeper{log: zerolog.New(&log)}
+		k.keep(nil, err)
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%v: %s", err, log.String())
 		}
 	}
 }
