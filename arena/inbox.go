@@ -141,7 +141,7 @@ func (q seatOffered) serve(r *referee) {
 		}
 		r.seat(q.seat, q.epoch, q.ans.Instance)
 	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
-		r.a.complain(protocol.OwnPool(player), "seat not offered", func(line *zerolog.Event) {
+		r.a.complain(protocol.OwnPool(player), "malformed answer to an offer", func(line *zerolog.Event) {
 			line.Err(q.err).Str("game", string(r.id)).Stringer("seat", q.seat)
 		})
 	}
