@@ -55,11 +55,11 @@ var levels = [adapter.Levels]adapter.LevelParameters{
 	{Nodes: 560, Notice: 13, Compare: 6, Slip: 1.25, Worst: 5.5},
 	{Nodes: 930, Notice: 25, Compare: 6, Slip: 0.64, Worst: 3.1},
 	{Nodes: 1800, Notice: 50, Compare: 6, Slip: 0.325, Worst: 1.3, Careful: true},
-	{Nodes: 2600, Careful: true},
-	{Nodes: 10000, Careful: true},
-	{Nodes: 40000, Careful: true},
-	{Nodes: 220000, Careful: true},
-	{Nodes: 1800000, Careful: true},
+	{Nodes: 1800, Careful: true},
+	{Nodes: 3600, Careful: true},
+	{Nodes: 7600, Careful: true},
+	{Nodes: 19000, Careful: true},
+	{Nodes: 56000, Careful: true},
 }
 
 // bench has positions from the engine's own play that it calls even, and that no
