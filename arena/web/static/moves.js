@@ -36,8 +36,9 @@ export class Sheet {
 		this.typing = h("form.inline", { onsubmit: (/** @type {Event} */ e) => this.#type(e) },
 			h("label", null, t("game.type_move"), this.entry), h("button", { type: "submit", data: { act: "move" } }, t("game.move")));
 		this.said = h("ul.chat", { "aria-live": "polite" });
+		new ResizeObserver(() => (this.said.scrollTop = this.said.scrollHeight)).observe(this.said); // it makes room for the rest: what was said last stays in sight
 		this.words = h("input", { name: "chat", type: "text", maxlength: 300, autocomplete: "off" });
-		this.talk = h("form", { hidden: true, onsubmit: (/** @type {Event} */ e) => this.#talk(e) }, this.said,
+		this.talk = h("form.talk", { hidden: true, onsubmit: (/** @type {Event} */ e) => this.#talk(e) }, this.said,
 			h("div.inline", null, h("label", null, t("game.chat"), this.words), h("button", { type: "submit", data: { act: "chat" } }, t("game.say"))));
 		element.addEventListener("keydown", (e) => e.key === "Escape" && this.toggle(false));
 		fill(element,

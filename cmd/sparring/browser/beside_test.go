@@ -1,0 +1,51 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+)
+
+// cramped is an expression: what is wrong with what stands beside a game, where somebody has to
+// move: parts that lie over others, a list of moves without room, a field for messages out of sight.
+const cramped = `(() => {
+	const box = (s) => document.querySelector(s).getBoundingClientRect(), sheet = box(".sheet"), wrong = [];
+	const parts = [".sheet [data-terms]", ".moves", ".sheet input[type=range]", ".sheet input[name=move]", ".chat", ".sheet input[name=chat]", '.sheet [data-act="share"]'];
+	parts.slice(1).forEach((s, i) => box(parts[i]).bottom > box(s).top + 0.5 && wrong.push(parts[i] + " lies over " + s));
+	if (box(".sheet input[type=range]").bottom > box(".sheet form label").top + 0.5) wrong.push("the slider lies over a label");
+	if (box(".moves").height < 60) wrong.push("moves " + box(".moves").height);
+	if (box(".chat").height < 30) wrong.push("chat " + box(".chat").height);
+	if (box(".sheet input[name=chat]").bottom > sheet.bottom + 0.5) wrong.push("the field for messages is cut off");
+	return wrong.join("; ");
+})()`
+
+// TestChatLeavesRoom: however much is said, the list of moves, the field for a move and that for
+// messages stay in sight beside the board, and nothing lies over anything else.
+func TestChatLeavesRoom(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", desktop, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
+	f.invite(setup{game: "gomoku", own: clockOf("120", "20")}) // who has less than the hour for the first move is not told of that
+	f.bob.see(`input[name="chat"]`)
+	for i := range 5 {
+		f.bob.set(`input[name="chat"]`, fmt.Sprintf("Good luck and have fun, message number %d, see you", i+1))
+		f.bob.tap(act("chat"))
+		f.bob.await(`document.querySelector('input[name="chat"]').value === ""`)
+	}
+	f.ann.await(`document.querySelectorAll(".chat li").length === 5`)
+	f.ann.see(`input[name="move"]`)
+	for _, played := range []bool{false, true} {
+		if played {
+			f.play(f.ann, "h8")
+			f.play(f.bob, "h9")
+			f.ann.see(mayMove)
+		}
+		for _, size := range [][2]int64{{1024, 600}, {1280, 720}, {1366, 768}, {1280, 800}} {
+			f.ann.resize(size[0], size[1])
+			f.ann.await(fmt.Sprintf(`innerHeight === %d`, size[1]))
+			f.ann.await(`(e => e.scrollTop + e.clientHeight > e.scrollHeight - 2)(document.querySelector(".chat"))`) // the last words are in sight
+			if wrong := eval[string](f.ann, cramped); wrong != "" {
+				t.Errorf("at %v, moves played: %t: %s", size, played, wrong)
+			}
+		}
+	}
+}
