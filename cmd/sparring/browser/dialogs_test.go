@@ -3,6 +3,7 @@ package browser
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/accessibility"
@@ -70,6 +71,38 @@ func TestQuestionInDialog(t *testing.T) {
 	p.see(act("yes-erase"))
 	if title := eval[string](p.tab, `[...document.querySelectorAll("dialog h2")].at(-1).textContent`); !p.reads("dialog", title) {
 		t.Errorf("the question %q is not the name of its dialog", title)
+	}
+}
+
+// TestDeletedAccount: who deletes the account is asked with a word about running games, and told
+// that it is deleted, and not that the session has ended.
+func TestDeletedAccount(t *testing.T) {
+	t.Parallel()
+	w := sharedWorld(t)
+	p := newPerson(t, "leaver", phone, w.at)
+	p.begin("gomoku")
+	p.tap(act("account"))
+	p.tap(act("erase"))
+	p.see(act("yes-erase"))
+	if text := eval[string](p.tab, `document.querySelector('[data-dialog="erase"] p').textContent`); !strings.Contains(text, "Running games") {
+		t.Errorf("asked with %q", text)
+	}
+	p.tap(act("yes-erase"))
+	p.see(act("erased"))
+	if title := eval[string](p.tab, `document.querySelector('[data-dialog="erased"] h2').textContent`); title != "Your account is deleted" {
+		t.Errorf("told %q", title)
+	}
+	stranger := `!document.querySelector(` + quote(act("account")) + `)` // the page has a new connection
+	p.await(stranger)
+	if eval[bool](p.tab, `noted(/not signed in/)`) {
+		t.Error("told that the session has ended")
+	}
+	p.tap(act("erased"))
+	p.see(act("play"))
+	p.connected()
+	p.await(stranger)
+	if eval[bool](p.tab, `noted(/not signed in/)`) {
+		t.Error("told on the start page that the session has ended")
 	}
 }
 
