@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,13 @@ type Engine struct {
 // an engine plays at a level; where this player is present, it is the one that does.
 func LevelPlayer(gameName string, level int) PlayerID {
 	return PlayerID(fmt.Sprintf("%s-level-%d", gameName, level))
+}
+
+// IsLevel reports whether a player is a level of some game.
+func (p PlayerID) IsLevel() bool {
+	name, n, ok := strings.Cut(string(p), "-level-")
+	level, err := strconv.Atoi(n)
+	return ok && name != "" && err == nil && LevelPlayer(name, level) == p
 }
 
 // String returns the name and version, and the level if there is one.

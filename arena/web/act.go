@@ -129,7 +129,10 @@ func (h *hub) name(ctx context.Context, t *tab, r Request) Answer {
 		return refused(protocol.RateLimited, "too many changes in a short time")
 	}
 	name, err := cleanName(r.Name)
-	if err != nil {
+	switch {
+	case errors.Is(err, errLevelName):
+		return refused(codeLevel, err.Error())
+	case err != nil:
 		return refused(codeName, err.Error())
 	}
 	if err := h.people.rename(ctx, t.ID, name); err != nil {

@@ -221,7 +221,7 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 		seat, _ := seatOf(&e.Snapshot, id)
 		other := e.Holders[seat.Other()]
 		m := Mine{
-			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Bot: other.Kind == protocol.Bot, Clock: e.Terms.Clock.String(),
+			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Level: other.Player.IsLevel(), Clock: e.Terms.Clock.String(),
 			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time,
 		}
 		if left, limited := e.Terms.Clock.Budget(e.Clocks.Seats[seat].State()); limited {

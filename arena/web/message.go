@@ -210,8 +210,8 @@ type Opponent struct {
 type Mine struct {
 	Game     protocol.GameID `json:"game"`
 	Rules    string          `json:"rules"`
-	Opponent string          `json:"opponent"` // display name
-	Bot      bool            `json:"bot,omitempty"`
+	Opponent string          `json:"opponent"`        // display name
+	Level    bool            `json:"level,omitempty"` // the opponent is a level, named in both languages
 	Clock    string          `json:"clock"`
 	Ply      int             `json:"ply"`
 	MyTurn   bool            `json:"my_turn"`

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -17,6 +18,12 @@ const maxName = 24
 // that is too long, or one with characters that are not seen or that change how
 // the text around them is read.
 var errName = errors.New("want 1 to 24 visible characters")
+
+// errLevelName is returned for a name that somebody would take for that of a level.
+var errLevelName = errors.New("a level has this name")
+
+// levelName matches what reads as the name of a level, in either language.
+var levelName = regexp.MustCompile(`(?i)\blevel ?\pN|\pN ?[级級]`)
 
 // cleanName returns a display name in normal form: composed, without space at its
 // ends, with single spaces inside.
@@ -43,6 +50,9 @@ func cleanName(name string) (string, error) {
 	}
 	if visible == 0 || len([]rune(name)) > maxName+maxName/2 || visible+strings.Count(name, " ") > maxName {
 		return "", errName
+	}
+	if levelName.MatchString(norm.NFKC.String(name)) {
+		return "", errLevelName
 	}
 	return name, nil
 }

@@ -51,14 +51,14 @@ func playerOf(id protocol.PlayerID, display string) player {
 	return player{id, cmp.Or(display, string(id), "–")} // a challenge may have ended before anybody took it
 }
 
-// bothLanguages matches the name of a bot that has named itself in English and Chinese, as
-// the shipped ones do: "Level 3 · 3 级". The scripts have the same in nameIn.
+// bothLanguages matches the name of a level, which is in English and Chinese: "Level 3 · 3 级".
+// The scripts have the same in nameIn.
 var bothLanguages = regexp.MustCompile(`^(.+) · (.*\p{Han}.*)$`)
 
-// named returns a player with the name as the visitor's language has it: whole, unless a bot
-// has named itself in both.
+// named returns a player with the name as the visitor's language has it: whole, unless it is
+// a level. Others may call themselves the same, and are not taken for it.
 func (t words) named(p player) player {
-	if m := bothLanguages.FindStringSubmatch(p.Name); m != nil && !p.ID.Person() {
+	if m := bothLanguages.FindStringSubmatch(p.Name); m != nil && p.ID.IsLevel() {
 		p.Name = m[1]
 		if t.Lang == "zh" {
 			p.Name = m[2]

@@ -248,8 +248,8 @@ func TestDescribeChallenge(t *testing.T) {
 	}
 }
 
-// TestNamesInBothLanguages: a bot that has named itself in both languages has the name of the
-// visitor's; people have the names that they chose.
+// TestNamesInBothLanguages: a level, which is named in both languages, has the name of the
+// visitor's; others have the names that they chose.
 func TestNamesInBothLanguages(t *testing.T) {
 	site, err := openSite("")
 	if err != nil {
@@ -266,9 +266,11 @@ func TestNamesInBothLanguages(t *testing.T) {
 			t.Errorf("%s: %q in %q, want %q", lang, got, p.Title, want)
 		}
 	}
-	for name, want := range map[string]string{"Hare · 2.1": "Hare · 2.1", "Hare": "Hare", "–": "–"} {
-		if got := site.words("en").named(playerOf("hare", name)).Name; got != want {
-			t.Errorf("%q is shown as %q, want %q", name, got, want)
+	for _, name := range []string{"Hare · 2.1", "Hare", "–", "Level 3 · 3 级"} {
+		for _, id := range []protocol.PlayerID{"hare", "-level-3", "gomoku-level-03", "gomoku-level-3x"} {
+			if got := site.words("en").named(playerOf(id, name)).Name; got != name {
+				t.Errorf("%q of %s is shown as %q", name, id, got)
+			}
 		}
 	}
 }

@@ -111,21 +111,21 @@ func TestSocketNeedsSession(t *testing.T) {
 // TestTurns: a tab is told of the games that wait for its person, unless it shows them.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "gomoku-level-3")
 	gw := startGateway(t, srv, quick(), nil)
-	joinBot(t, srv, "hare", protocol.Hello{})
+	joinBot(t, srv, "gomoku-level-3", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
-	one := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "86400/move"))
+	one := startGame(t, ann, "gomoku-level-3", terms(t, "gomoku/freestyle-15", "86400/move"))
 	other := openPage(t, gw, human("ann"))
 	count := func(n int) {
 		t.Helper()
 		other.until(fmt.Sprintf("%d games that wait", n), func() bool { return other.turns.Count == n && (n == 0) == (other.turns.Next == nil) })
 	}
 	count(1)
-	if m := other.turns.Next; m.Game != one || !m.MyTurn || !m.Bot || m.Opponent == "" {
+	if m := other.turns.Next; m.Game != one || !m.MyTurn || !m.Level || m.Opponent == "" {
 		t.Errorf("the game that waits: %+v", m)
 	}
-	two := startGame(t, ann, "hare", terms(t, "xiangqi/wxf", "86400/move"))
+	two := startGame(t, ann, "gomoku-level-3", terms(t, "xiangqi/wxf", "86400/move"))
 	count(2)
 	other.want(Request{T: "open", Game: one})
 	count(1)

@@ -236,6 +236,7 @@ const (
 	codeNobody  protocol.Code = "no-session" // this browser has no session, or it was ended elsewhere
 	codeNoLink  protocol.Code = "no-link"    // the link was used, has expired or never existed
 	codeName    protocol.Code = "bad-name"   // the name can't be shown
+	codeLevel   protocol.Code = "level-name" // the name reads as a level's
 )
 
 // refuseError answers with the refusal that an error means.
@@ -248,6 +249,8 @@ func (s *Server) refuseError(w http.ResponseWriter, r *http.Request, err error) 
 		s.refuse(w, r, http.StatusGone, codeNoLink, "the link was used, has expired or never existed")
 	case errors.Is(err, errName):
 		s.refuse(w, r, http.StatusUnprocessableEntity, codeName, errName.Error())
+	case errors.Is(err, errLevelName):
+		s.refuse(w, r, http.StatusUnprocessableEntity, codeLevel, errLevelName.Error())
 	case errors.As(err, &many):
 		retryAfter(w, many.wait)
 		s.refuse(w, r, http.StatusTooManyRequests, protocol.RateLimited, many.Error())

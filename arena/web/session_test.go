@@ -100,6 +100,9 @@ func TestGuest(t *testing.T) {
 	if got := b.guest(); got.Name != "棋 友" {
 		t.Errorf("after renaming: %v", got)
 	}
+	if code, a := b.post("/api/name", `{"name": "Level 10 · 10 级"}`); code != http.StatusUnprocessableEntity || a.Code != codeLevel {
+		t.Errorf("the name of a level: %d %+v", code, a)
+	}
 	if code, a := b.post("/api/name", `{"name": "\u202eevil"}`); code != http.StatusUnprocessableEntity || a.Code != codeName {
 		t.Errorf("a name that reads backwards: %d %+v", code, a)
 	}
@@ -315,7 +318,9 @@ func TestCleanName(t *testing.T) {
 		"":                         "", "   ": "", "\u3000": "", "\u2800": "", "\u3164": "", "\u200b": "", "\ufe0f": "",
 		"a\u200bb": "", "a\u202eb": "", "\u2066a": "", "\u200fa": "", "a\x00b": "", "a\x1b[31m": "", "\u0301a": "",
 		"a\u0300\u0301\u0302\u0303": "", "a\xffb": "", "\ue000": "", "\U000e0041": "", "\u061c": "", "\ufeff": "",
-		"a\nb": "a b",
+		"a\nb":            "a b",
+		"Level 10 · 10 级": "", "level 3": "", "ＬＥＶＥＬ　３": "", "Level10": "", "3级": "", "３ 級": "",
+		"Levelled 3": "Levelled 3", "Level": "Level", "级 3": "级 3",
 	} {
 		got, err := cleanName(name)
 		if got != want || (err == nil) != (want != "") {

@@ -52,7 +52,7 @@ function pending(t) {
 	if (begun) return { path: `/game/${begun}`, text: t("news.started") };
 	const { count, next } = turns;
 	if (!next || (count === 1 && here(next.game))) return turns.seeking && location.pathname !== "/" ? { path: "/", text: t("news.seeking") } : null;
-	return { path: `/game/${next.game}`, text: count > 1 ? t("news.turns", { n: count }) : t("news.turn", { name: nameIn(next.opponent, next.bot) }) };
+	return { path: `/game/${next.game}`, text: count > 1 ? t("news.turns", { n: count }) : t("news.turn", { name: nameIn(next.opponent, next.level) }) };
 }
 
 /** show writes what there is to tell, in the language of now. @param {Translate} t */

@@ -23,15 +23,15 @@ export function learn(bots) {
 export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ level (\d+)$/.exec(holder.build ?? "")?.[1] ?? 0);
 
 /**
- * nameOf is the name of a player. The shipped bots are named in both languages: "Level 3 · 3 级".
+ * nameOf is the name of a player. The levels are named in both languages: "Level 3 · 3 级".
  * @param {import("./types.js").Holder} holder
  */
-export const nameOf = (holder) => nameIn(holder.display || holder.player, holder.kind === "bot");
+export const nameOf = (holder) => nameIn(holder.display || holder.player, /^[^-]+-level-[1-9]\d*$/.test(holder.player));
 
-/** nameIn is a name as the page's language has it, whole unless a bot has named itself in both. @param {string} name @param {boolean} [bot] */
-export function nameIn(name, bot) {
+/** nameIn is a name as the page's language has it: whole, unless it is a level's. Others may call themselves the same, and are not taken for one. @param {string} name @param {boolean} [level] */
+export function nameIn(name, level) {
 	const [, english, chinese] = /^(.+) · (.*\p{Script=Han}.*)$/u.exec(name) ?? [];
-	return bot && chinese ? (lang === "zh" ? chinese : english) : name;
+	return level && chinese ? (lang === "zh" ? chinese : english) : name;
 }
 
 const low = 10000; // milliseconds from which a clock is low

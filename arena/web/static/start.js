@@ -311,7 +311,7 @@ class Start {
 			this.mine, h("h2", { id: "mine" }, t("start.mine")),
 			h("ul.lines", null,
 				mine.map((g) => h("li", { data: { mine: g.game } },
-					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", nameIn(g.opponent, g.bot)), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
+					h("div.grow", null, h("a", { href: `/game/${g.game}` }, t(`game.${g.rules.split("/")[0]}`), " · ", nameIn(g.opponent, g.level)), h("div.small.muted", null, t("start.ply", { n: g.ply }), " · ", label(g.clock, t))),
 					h(g.my_turn ? "span.tag.on" : "span.tag", null, this.#turn(g)))),
 				waiting.map((w) => h("li", { data: { waiting: w.invite ?? w.game } },
 					h("div.grow", null, t(w.invite ? "start.waiting_friend" : "start.waiting_bot"), h("div.small.muted", null, t(`game.${w.terms.game}`), " · ", label(w.terms.clock, t))),

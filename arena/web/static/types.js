@@ -81,7 +81,7 @@
  * @property {boolean} [busy]
  */
 
-/** @typedef {{game: string, rules: string, opponent: string, bot?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string, running?: boolean}} Mine */
+/** @typedef {{game: string, rules: string, opponent: string, level?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string, running?: boolean}} Mine */
 /** @typedef {{invite?: string, game?: string, token?: string, url?: string, terms: Terms, opponent?: string, expires: string}} Waiting */
 /** @typedef {{rating: number, error: number}} Rating */
 /** @typedef {Rating & {before: number}} RatingChange */

@@ -299,8 +299,8 @@ func (p *tab) module(name string) {
 	p.await("window." + name)
 }
 
-// TestWords: the scripts write clocks and rules as the server's pages do, and a bot's name
-// whole that is not one in two languages.
+// TestWords: the scripts write clocks and rules as the server's pages do, and the name of a bot
+// whole that is not a level.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
@@ -311,13 +311,15 @@ func TestWords(t *testing.T) {
 		p.module(module)
 	}
 	for expression, want := range map[string]string{
-		`clock.label("86400/move", i18n.t)`:       "1 day a move",
-		`clock.label("259200/move", i18n.t)`:      "3 days a move",
-		`i18n.rules("gomoku/renju-15+swap2")`:     "Renju with swap2",
-		`i18n.rules("xiangqi/simple+limit=100")`:  "Simple: only perpetual check loses+limit=100",
-		`i18n.rules("chess/standard+limit=none")`: "chess/standard+limit=none",
-		`players.nameIn("Level 3 · 3 级", true)`:   "Level 3",
-		`players.nameIn("Hare · 2.1", true)`:      "Hare · 2.1",
+		`clock.label("86400/move", i18n.t)`:                                                 "1 day a move",
+		`clock.label("259200/move", i18n.t)`:                                                "3 days a move",
+		`i18n.rules("gomoku/renju-15+swap2")`:                                               "Renju with swap2",
+		`i18n.rules("xiangqi/simple+limit=100")`:                                            "Simple: only perpetual check loses+limit=100",
+		`i18n.rules("chess/standard+limit=none")`:                                           "chess/standard+limit=none",
+		`players.nameIn("Level 3 · 3 级", true)`:                                             "Level 3",
+		`players.nameIn("Hare · 2.1", true)`:                                                "Hare · 2.1",
+		`players.nameOf({player: "gomoku-level-3", kind: "bot", display: "Level 3 · 3 级"})`: "Level 3",
+		`players.nameOf({player: "guest-1", kind: "bot", display: "Level 3 · 3 级"})`:        "Level 3 · 3 级",
 	} {
 		if got := eval[string](p.tab, expression); got != want {
 			t.Errorf("%s: %q, want %q", expression, got, want)
