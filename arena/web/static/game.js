@@ -327,6 +327,8 @@ class Game {
 		const s = /** @type {State} */ (this.state), t = this.t, view = this.#view();
 		const list = written(s.view), last = list[view.ply - 1] && `${view.ply}. ${spell(list[view.ply - 1], t)}`;
 		const parts = [];
+		const first = this.actions?.offered.hidden ? "" : this.#firstMove(s); // an offer lies over the line
+		for (const strip of this.strips ?? []) put(strip.first, first && strip.seat === s.you ? t("game.first_move_left", { time: first }) : "");
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
@@ -344,12 +346,18 @@ class Game {
 		if (this.#pending && this.page.socket.state === "lost") return t("game.unsent");
 		if (stage && s.you && this.#chooser) return this.#chooser.line(stage, mine);
 		if (stage && !mine) return t("game.opens", { name: nameOf(holder) });
-		const now = this.page.socket.time.now();
-		const first = s.first_move_by ? Date.parse(s.first_move_by) - now : 0;
-		const left = read(s.terms.clock, s.clocks, s.turn, now - Date.parse(s.server_time));
-		if (mine && first > 0 && !(left.limited && left.total < first)) return t("game.first_move_by", { time: whole(first, t) });
+		const first = this.#firstMove(s);
+		if (first) return t("game.first_move_by", { time: first });
 		if (mine) return t(s.view.check ? "game.in_check" : "game.your_turn");
 		return t(holder.kind === "bot" ? "game.thinking" : "game.their_turn", { name: nameOf(holder) });
+	}
+
+	/** #firstMove is how much time is left for the visitor's first move; "" where only the clock bounds it. @param {State} s */
+	#firstMove(s) {
+		if (!s.first_move_by || s.status === "finished" || s.turn !== s.you) return "";
+		const now = this.page.socket.time.now(), first = Date.parse(s.first_move_by) - now;
+		const left = read(s.terms.clock, s.clocks, s.turn, now - Date.parse(s.server_time));
+		return first > 0 && !(left.limited && left.total < first) ? whole(first, this.t) : "";
 	}
 
 	/** #result says how a game ended, with a link to the rule. @param {State} s */

@@ -57,11 +57,12 @@ export class Strip {
 		this.id = h("span.id");
 		this.about = h("span");
 		this.away = h("span.away"); // counts: the screen speaks when somebody leaves or comes back
+		this.first = h("span.away"); // how much time is left for the first move, where nothing else says it
 		this.clock = h("span");
 		this.periods = h("small");
 		this.time = h("div.time.num", { role: "timer", hidden: true }, this.clock, this.periods);
 		this.element = h(`section.seat.${place}`, null, this.colour,
-			h("div.who", null, h("div.name", null, this.name), h("div.more", null, this.about, this.away, this.id)), this.time);
+			h("div.who", null, h("div.name", null, this.name), h("div.more", null, this.about, this.first, this.away, this.id)), this.time);
 	}
 
 	/** @param {State} state @param {Seat} seat */

@@ -24,7 +24,7 @@ func TestChatLeavesRoom(t *testing.T) {
 	t.Parallel()
 	w := sharedWorld(t)
 	f := &friends{t: t, watched: w.watch(t), ann: newPerson(t, "ann", desktop, w.at).tab, bob: newPerson(t, "bob", desktop, w.at).tab}
-	f.invite(setup{game: "gomoku", own: clockOf("120", "20")}) // who has less than the hour for the first move is not told of that
+	f.invite(setup{game: "gomoku", own: clockOf("30", "20")})
 	f.bob.see(`input[name="chat"]`)
 	for i := range 5 {
 		f.bob.set(`input[name="chat"]`, fmt.Sprintf("Good luck and have fun, message number %d, see you", i+1))
@@ -48,4 +48,22 @@ func TestChatLeavesRoom(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFirstMoveUnderOffer: while an offer lies over the line below the board, how much time is
+// left for the first move stands beside the clock.
+func TestFirstMoveUnderOffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "SPARRING_ARENA_FIRST_MOVE=6m") // sooner than the clock runs out
+	f := meet(t, w, w.watch(t), setup{game: "gomoku"})
+	f.bob.tap(act("draw"))
+	f.bob.tap(act("yes-draw"))
+	f.ann.see(act("draw-accept"))
+	for _, size := range [][2]int64{{360, 640}, {1280, 800}} {
+		f.ann.resize(size[0], size[1])
+		f.ann.await(fmt.Sprintf(`innerHeight === %d`, size[1]))
+		f.ann.await(`[...document.querySelectorAll(".seat.bottom .more span")].some((e) => /^First move within \d/.test(e.textContent) && e.offsetLeft + e.offsetWidth <= e.parentElement.offsetLeft + e.parentElement.clientWidth)`)
+	}
+	f.ann.move("h8")
+	f.ann.await(`!document.querySelector(".seat.bottom").innerText.includes("First move")`)
 }
