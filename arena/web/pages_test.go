@@ -48,23 +48,23 @@ func contains(t *testing.T, w *httptest.ResponseRecorder, want ...string) {
 // is markup, and two people play each other.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "gomoku-level-3")
 	g := startGateway(t, srv, quick(), nil)
 	evil := `<b>"Hare" & <script>`
-	joinBot(t, srv, "hare", protocol.Hello{Display: evil + " · 野兔"})
+	joinBot(t, srv, "gomoku-level-3", protocol.Hello{Display: evil + " · 野兔"})
 	p := openPage(t, g, human("ann"))
 	p.want(Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
 	contains(t, read(g.server, "/games", "Accept-Language", "zh"), "现在没有正在进行的对局")
 
 	first := game.First
-	id := p.want(Request{T: "play", Terms: terms(t, "xiangqi/wxf", "300+2"), Opponent: "hare", Seat: &first}).Game
+	id := p.want(Request{T: "play", Terms: terms(t, "xiangqi/wxf", "300+2"), Opponent: "gomoku-level-3", Seat: &first}).Game
 	p.want(Request{T: "open", Game: id})
 	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
 	p.move(id, 0, "h2e2")
 	p.state(id, "the answer", plies(2))
 	list := read(g.server, "/games")
-	contains(t, list, "/game/"+string(id), string(human("ann")), "hare", evil, "World Xiangqi Federation", "5 min + 2 s a move", "move 2")
+	contains(t, list, "/game/"+string(id), string(human("ann")), "gomoku-level-3", evil, "World Xiangqi Federation", "5 min + 2 s a move", "move 2")
 	if strings.Contains(list.Body.String(), "野兔") {
 		t.Errorf("a bot has its name in another language as well: %s", list.Body)
 	}
@@ -109,9 +109,9 @@ func TestPages(t *testing.T) {
 // has a rating is told where.
 func TestLadder(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "gomoku-level-3")
 	g := startGateway(t, srv, quick(), nil)
-	joinBot(t, srv, "hare", protocol.Hello{Display: "Hare · 野兔"})
+	joinBot(t, srv, "gomoku-level-3", protocol.Hello{Display: "Hare · 野兔"})
 	made := httptest.NewRecorder()
 	g.server.Handler().ServeHTTP(made, httptest.NewRequest(http.MethodPost, "/api/session", strings.NewReader("{}")))
 	var ann whoAnswer
@@ -127,7 +127,7 @@ func TestLadder(t *testing.T) {
 	rated := terms(t, "gomoku/freestyle-15", "300+2")
 	rated.Rated = true
 	first := game.First
-	id := p.want(Request{T: "play", Terms: rated, Opponent: "hare", Seat: &first}).Game
+	id := p.want(Request{T: "play", Terms: rated, Opponent: "gomoku-level-3", Seat: &first}).Game
 	p.want(Request{T: "open", Game: id})
 	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
 	p.move(id, 0, "h8")
@@ -137,7 +137,7 @@ func TestLadder(t *testing.T) {
 	gametest.Eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
 	w := read(g.server, "/ladder?game=gomoku")
 	contains(t, w, ">Hare<", string(ann.Player), "provisional", "1 won · 0 drawn · 0 lost", "±", "/ladder?game=gomoku&speed=blitz")
-	if text := w.Body.String(); strings.Index(text, ">hare<") > strings.Index(text, string(ann.Player)) {
+	if text := w.Body.String(); strings.Index(text, ">gomoku-level-3<") > strings.Index(text, string(ann.Player)) {
 		t.Error("the winner does not stand first")
 	}
 	contains(t, read(g.server, "/ladder?game=gomoku", "Cookie", cookie.Name+"="+cookie.Value), "Your place: 2 of 2", `<tr id="own">`)

@@ -58,9 +58,9 @@ func lacks(t *testing.T, w *httptest.ResponseRecorder, texts ...string) {
 // people, and by link only, for the player alone.
 func TestPlayerPage(t *testing.T) {
 	t.Parallel()
-	srv := arenatest.StartServer(t, "", "hare")
+	srv := arenatest.StartServer(t, "", "gomoku-level-3")
 	g := startGateway(t, srv, quick(), nil)
-	joinBot(t, srv, "hare", protocol.Hello{Display: `<b>Hare</b> · 野兔`})
+	joinBot(t, srv, "gomoku-level-3", protocol.Hello{Display: `<b>Hare</b> · 野兔`})
 	made := httptest.NewRecorder()
 	g.server.Handler().ServeHTTP(made, httptest.NewRequest(http.MethodPost, "/api/session", strings.NewReader("{}")))
 	cookie := made.Result().Cookies()[0]
@@ -76,16 +76,16 @@ func TestPlayerPage(t *testing.T) {
 	ann.until("the bot in the lobby", func() bool { return ann.lobby != nil && len(ann.lobby.Opponents) == 3 })
 	page := "/player/" + string(id)
 	contains(t, own(page), ">Ann<", string(id), "you", "No rated game yet.", "There is no finished game to show.")
-	contains(t, read(g.server, "/player/hare"), "<b>Hare</b>", "No rated game yet.")
-	lacks(t, read(g.server, "/player/hare"), "<b>Hare")
+	contains(t, read(g.server, "/player/gomoku-level-3"), "<b>Hare</b>", "No rated game yet.")
+	lacks(t, read(g.server, "/player/gomoku-level-3"), "<b>Hare")
 	if w := read(g.server, page); w.Header().Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("the page of a person: %v", w.Header())
 	}
 
 	rated, private := terms(t, "gomoku/freestyle-15", "300+2"), terms(t, "gomoku/freestyle-15", "300+2")
 	rated.Rated, private.Private = true, true
-	shown := lost(t, ann, "hare", rated)
-	secretly := lost(t, ann, "hare", private)
+	shown := lost(t, ann, "gomoku-level-3", rated)
+	secretly := lost(t, ann, "gomoku-level-3", private)
 	register(t, g, human("ben"))
 	ben := openPage(t, g, human("ben"))
 	among := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
@@ -93,12 +93,14 @@ func TestPlayerPage(t *testing.T) {
 	ben.state(among, "the end", finished)
 	running := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
 	g.lists(id, 3)
-	g.lists("hare", 2)
+	g.lists("gomoku-level-3", 2)
 	g.lists(human("ben"), 1)
-	gametest.Eventually(t, "the ratings", func() bool { return len(g.arena.StandingsOf(id)) == 1 && len(g.arena.StandingsOf("hare")) == 1 })
+	gametest.Eventually(t, "the ratings", func() bool {
+		return len(g.arena.StandingsOf(id)) == 1 && len(g.arena.StandingsOf("gomoku-level-3")) == 1
+	})
 
 	w := read(g.server, page)
-	contains(t, w, "2 of 2", "/ladder?game=gomoku&speed=blitz", "Gomoku · Blitz", "0 won · 0 drawn · 1 lost", "/game/"+string(shown), `href="/player/hare"`,
+	contains(t, w, "2 of 2", "/ladder?game=gomoku&speed=blitz", "Gomoku · Blitz", "0 won · 0 drawn · 1 lost", "/game/"+string(shown), `href="/player/gomoku-level-3"`,
 		"\u2068<b>Hare</b>\u2069 won: \u2068Ann\u2069 resigned.", ">Lost<", "rated · 2 moves")
 	lacks(t, w, string(secretly), string(among), string(running), string(human("ben")))
 	w = own(page)
@@ -106,15 +108,15 @@ func TestPlayerPage(t *testing.T) {
 	if text := w.Body.String(); strings.Index(text, string(among)) > strings.Index(text, string(shown)) {
 		t.Error("the first game stands first")
 	}
-	contains(t, read(g.server, "/player/hare", "Accept-Language", "zh"), "野兔", ">胜<", "第 1 名，共 2 人", "认输")
-	lacks(t, read(g.server, "/player/hare"), string(secretly))
-	contains(t, read(g.server, "/ladder?game=gomoku"), `href="/player/hare"`, `href="`+page+`"`)
-	contains(t, read(g.server, "/game/"+string(shown)), `href="/player/hare"`)
+	contains(t, read(g.server, "/player/gomoku-level-3", "Accept-Language", "zh"), "野兔", ">胜<", "第 1 名，共 2 人", "认输")
+	lacks(t, read(g.server, "/player/gomoku-level-3"), string(secretly))
+	contains(t, read(g.server, "/ladder?game=gomoku"), `href="/player/gomoku-level-3"`, `href="`+page+`"`)
+	contains(t, read(g.server, "/game/"+string(shown)), `href="/player/gomoku-level-3"`)
 
 	for path, want := range map[string]int{
 		"/player/nobody": http.StatusNotFound, "/player/A.b*": http.StatusNotFound, "/player/" + strings.Repeat("a", 33): http.StatusNotFound,
 		"/player/" + string(human("cid")): http.StatusNotFound, "/player/": http.StatusNotFound, "/player/%2e%2e": http.StatusNotFound,
-		"/player/hare?from=-5": http.StatusOK, "/player/hare?from=x": http.StatusOK, "/player/hare?from=99999999999999999999": http.StatusOK,
+		"/player/gomoku-level-3?from=-5": http.StatusOK, "/player/gomoku-level-3?from=x": http.StatusOK, "/player/gomoku-level-3?from=99999999999999999999": http.StatusOK,
 	} {
 		if w := read(g.server, path); w.Code != want {
 			t.Errorf("%s: %d, want %d", path, w.Code, want)
@@ -128,14 +130,14 @@ func TestPlayerPage(t *testing.T) {
 	if w := own(page); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), "Ann") {
 		t.Errorf("the page of nobody: %d %s", w.Code, w.Body)
 	}
-	w = read(g.server, "/player/hare")
+	w = read(g.server, "/player/gomoku-level-3")
 	contains(t, w, "/game/"+string(shown), "against somebody who has left", "\u2068Somebody who has left\u2069 resigned.")
 	lacks(t, w, "Ann", string(id))
 	// What the operator erases is gone from there, too.
 	if _, err := arena.Erase(t.Context(), g.nc, g.arena.Subjects(), id, true); err != nil {
 		t.Fatal(err)
 	}
-	w = read(g.server, "/player/hare")
+	w = read(g.server, "/player/gomoku-level-3")
 	contains(t, w, "There is no finished game to show.")
 	lacks(t, w, string(shown))
 }
