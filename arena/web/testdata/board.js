@@ -14,7 +14,7 @@ const told = (window.told = []);
 const board = (window.board = new Board(document.getElementById("board"), { t, ...Object.fromEntries(query) }));
 board.onmove = (move) => told.push(`move ${move}`);
 board.onrefused = ({ from, to, kind }) => told.push(`refused ${[from, to, kind].filter(Boolean).join(" ")}`);
-board.onpremove = (move, lost) => told.push(`premove ${move}${lost ? " lost" : ""}`);
+board.onpremove = (premove, lost) => told.push(`premove ${premove && premove.move}${lost ? " lost" : ""}`);
 
 // show draws the position after the moves, as the server describes it.
 window.show = async (rules, moves = "", position = "") => {
