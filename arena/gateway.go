@@ -175,6 +175,9 @@ type Instance struct {
 // instance.
 func (a *Arena) Instances() []Instance { return a.presence.instances(time.Now()) }
 
+// NoRoom reports whether the store has had no room lately, so that no game can begin now.
+func (a *Arena) NoRoom() bool { return a.leases.short() }
+
 // Present reports whether an instance of a player is present.
 func (a *Arena) Present(p protocol.PlayerID) bool { return a.presence.anyHello(p, time.Now()) != nil }
 

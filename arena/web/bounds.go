@@ -21,6 +21,7 @@ const (
 const (
 	reasonOwnGames     = "own-games"     // the person has too many games against bots
 	reasonAddressGames = "address-games" // its address has
+	reasonNoRoom       = "no-room"       // no game can be stored now
 )
 
 // bounds keeps few people from taking all bots: it counts the requests of each
@@ -142,6 +143,9 @@ func (h *hub) runningAgainstBots(p protocol.PlayerID) map[protocol.GameID]bool {
 
 // reserve counts one more game against a bot, before its challenge is sent.
 func (h *hub) reserve(t *tab) (*botGame, Answer, bool) {
+	if h.arena.NoRoom() { // the challenge would wait, and nobody would know for what
+		return nil, Answer{Code: protocol.Unavailable, Reason: reasonNoRoom, Text: "no game can be stored now"}, false
+	}
 	own := h.runningAgainstBots(t.ID)
 	for _, w := range t.here.waits() {
 		if !w.Opponent.Person() {

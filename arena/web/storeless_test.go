@@ -114,6 +114,25 @@ func TestFullDisk(t *testing.T) {
 	b.want(who.Player)
 }
 
+// On a full disk who asks for a game is told that none can be stored now, and does not wait.
+func TestNoGamesOnFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := arenatest.NewSmallDisk(t, "8m")
+	platform := filepath.Join(disk.Dir, "platform")
+	if err := os.Mkdir(platform, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := arenatest.StartNATS(t, filepath.Join(platform, "nats"))
+	gw := startGateway(t, p, quick(), nil)
+	joinBot(t, p, "hare", protocol.Hello{})
+	ann := openPage(t, gw, human("ann"))
+	disk.Fill()
+	gametest.Eventually(t, "the arena to know", gw.arena.NoRoom)
+	if a := ann.ask(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}); a.Code != protocol.Unavailable || a.Reason != reasonNoRoom {
+		t.Errorf("a game: %+v", a)
+	}
+}
+
 // A killed server and gateway lose nobody.
 func TestPeopleSurviveAKill(t *testing.T) {
 	t.Parallel()
