@@ -57,7 +57,7 @@ export class Strip {
 		this.id = h("span.id");
 		this.about = h("span");
 		this.away = h("span.away"); // counts: the screen speaks when somebody leaves or comes back
-		this.first = h("span.away"); // how much time is left for the first move, where nothing else says it
+		this.first = h("span.first"); // how much time is left for the first move, where nothing else says it
 		this.clock = h("span");
 		this.periods = h("small");
 		this.time = h("div.time.num", { role: "timer", hidden: true }, this.clock, this.periods);
