@@ -22,8 +22,9 @@ var errName = errors.New("want 1 to 24 visible characters")
 // errLevelName is returned for a name that somebody would take for that of a level.
 var errLevelName = errors.New("a level has this name")
 
-// levelName matches what reads as the name of a level, in either language.
-var levelName = regexp.MustCompile(`(?i)\blevel ?\pN|\pN ?[级級]`)
+// levelName matches what reads as the name of a level, in either language. A grade in a name,
+// such as 业余5级, does not.
+var levelName = regexp.MustCompile(`(?i)\blevel ?\pN|(^|[ ·])\pN+ ?[级級]`)
 
 // cleanName returns a display name in normal form: composed, without space at its
 // ends, with single spaces inside.

@@ -320,7 +320,7 @@ func TestCleanName(t *testing.T) {
 		"a\u0300\u0301\u0302\u0303": "", "a\xffb": "", "\ue000": "", "\U000e0041": "", "\u061c": "", "\ufeff": "",
 		"a\nb":            "a b",
 		"Level 10 · 10 级": "", "level 3": "", "ＬＥＶＥＬ　３": "", "Level10": "", "3级": "", "３ 級": "",
-		"Levelled 3": "Levelled 3", "Level": "Level", "级 3": "级 3",
+		"业余5级": "业余5级", "Levelled 3": "Levelled 3", "Level": "Level", "级 3": "级 3",
 	} {
 		got, err := cleanName(name)
 		if got != want || (err == nil) != (want != "") {

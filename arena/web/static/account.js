@@ -50,9 +50,12 @@ export function open(page) {
 		};
 		const erase = async () => {
 			if (!(await ask(t("account.erase_ask"), t("account.erase_about"), { yes: t("account.erase"), act: "erase", danger: true }))) return;
-			page.forget();
+			page.forget(true);
 			const answer = await post("/api/erase");
-			if (!answer.ok) return put(wrong, refusal(answer));
+			if (!answer.ok) {
+				page.forget(false);
+				return put(wrong, refusal(answer));
+			}
 			await dialog(t("account.erased"), (close) => h("div.row", null, h("button.main", { type: "button", "data-act": "erased", onclick: () => close() }, t("page.back"))), { act: "erased" });
 			location.assign("/");
 		};

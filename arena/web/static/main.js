@@ -61,7 +61,7 @@ const page = {
 		return !screen || !!screen.idle;
 	},
 	renew,
-	forget: () => void person(false), // whoever ends the session need not be told that it has ended
+	forget: (ends) => void person(!ends), // whoever ends the session need not be told that it has ended
 	later: (f) => void (saving() || setTimeout(f, quiet)),
 };
 

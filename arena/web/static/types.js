@@ -108,7 +108,7 @@
  * @property {boolean} idle nobody plays on this page
  * @property {() => Promise<void>} session makes a guest of a visitor who has no session yet
  * @property {(f: () => void) => void} later calls f when the connection has nothing else to do; never for a visitor who wants to save data
- * @property {() => void} forget forgets that this browser has a session: the visitor ends it
+ * @property {(ends: boolean) => void} forget forgets that this browser has a session, because the visitor ends it; false: it could not be ended
  * @property {() => boolean} renew loads the page anew if its files have changed; false if that does not help
  */
 
