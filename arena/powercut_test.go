@@ -36,6 +36,17 @@ func rater(t *testing.T, ctx context.Context, srv *arenatest.NATSProcess) (a *Ar
 	}
 }
 
+// slowGame begins a game of two players who wait before each move, and returns after some moves.
+func slowGame(t *testing.T, srv platform, terms protocol.Terms, wait time.Duration) (ann, bob *player, g protocol.GameID) {
+	t.Helper()
+	ann, bob = join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
+	slow(ann, wait)
+	slow(bob, wait)
+	g = ann.challenge("bob", terms, game.First)
+	ann.until(g, "some moves", plies(4))
+	return ann, bob, g
+}
+
 // A power cut of the server alone takes the last records, and the next ones get their
 // numbers. An arena that goes on rates these, too.
 func TestRatedAfterPowerCut(t *testing.T) {
@@ -119,13 +130,9 @@ func TestGameAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	a := runArena(t, srv, quick())
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	slow(ann, 100*time.Millisecond)
-	slow(bob, 100*time.Millisecond)
 	terms := small(t, "600+10")
 	terms.Rated = true
-	g := ann.challenge("bob", terms, game.First)
-	ann.until(g, "some moves", plies(4))
+	ann, bob, g := slowGame(t, srv, terms, 100*time.Millisecond)
 	copied := srv.Restart()
 	ann.until(g, "moves that will be lost", plies(10))
 	srv.CutPower(copied)
@@ -151,11 +158,7 @@ func TestEndLostInPowerCut(t *testing.T) {
 			t.Parallel()
 			srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 			a, other := runArena(t, srv, quick()), runArena(t, srv, quick())
-			ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-			slow(ann, 50*time.Millisecond)
-			slow(bob, 50*time.Millisecond)
-			g := ann.challenge("bob", small(t, "600+10"), game.First)
-			ann.until(g, "some moves", plies(4))
+			ann, _, g := slowGame(t, srv, small(t, "600+10"), 50*time.Millisecond)
 			copied := srv.Restart()
 			ann.until(g, "the end", finished)
 			over := func(a *running) bool {
@@ -192,11 +195,7 @@ func TestEndLostBeforeRecord(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	a := runArena(t, srv, quick())
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	slow(ann, 50*time.Millisecond)
-	slow(bob, 50*time.Millisecond)
-	g := ann.challenge("bob", small(t, "600+10"), game.First)
-	ann.until(g, "some moves", plies(4))
+	ann, _, g := slowGame(t, srv, small(t, "600+10"), 50*time.Millisecond)
 	a.visit(g, func(r *referee) { r.storeAt = time.Now().Add(patience) })
 	copied := srv.Restart()
 	end := ann.until(g, "the end", finished)
@@ -219,11 +218,7 @@ func TestGameWithDamagedRecord(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	first := runArena(t, srv, quick())
-	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	slow(ann, 50*time.Millisecond)
-	slow(bob, 50*time.Millisecond)
-	g := ann.challenge("bob", small(t, "600+10"), game.First)
-	ann.until(g, "some moves", plies(4))
+	ann, bob, g := slowGame(t, srv, small(t, "600+10"), 50*time.Millisecond)
 	if _, err := first.store.js.Publish(t.Context(), first.store.subjects.Record("amazons", g), []byte("{")); err != nil {
 		t.Fatal(err)
 	}

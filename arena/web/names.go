@@ -20,7 +20,7 @@ const maxName = 24
 var errName = errors.New("want 1 to 24 visible characters")
 
 // errLevelName is returned for a name that somebody would take for that of a level.
-var errLevelName = errors.New("a level has this name")
+var errLevelName = errors.New("this reads as the name of a level")
 
 // levelName matches what reads as the name of a level, in either language. A grade in a name,
 // such as 业余5级, does not.

@@ -89,15 +89,21 @@ func TestHungStore(t *testing.T) {
 	h.browser(t).guest()
 }
 
-// With a full disk nothing is stored, and nobody is lost.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
+// startOnSmallDisk runs a NATS server with its streams on a small disk.
+func startOnSmallDisk(t *testing.T) (*arenatest.SmallDisk, *arenatest.NATSProcess) {
+	t.Helper()
 	disk := arenatest.NewSmallDisk(t, "8m")
 	platform := filepath.Join(disk.Dir, "platform")
 	if err := os.Mkdir(platform, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := arenatest.StartNATS(t, filepath.Join(platform, "nats"))
+	return disk, arenatest.StartNATS(t, filepath.Join(platform, "nats"))
+}
+
+// With a full disk nothing is stored, and nobody is lost.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk, p := startOnSmallDisk(t)
 	h := startHouseOn(t, p)
 	b := h.browser(t)
 	who := b.guest()
@@ -117,12 +123,7 @@ func TestFullDisk(t *testing.T) {
 // On a full disk who asks for a game is told that none can be stored now, and does not wait.
 func TestNoGamesOnFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := arenatest.NewSmallDisk(t, "8m")
-	platform := filepath.Join(disk.Dir, "platform")
-	if err := os.Mkdir(platform, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p := arenatest.StartNATS(t, filepath.Join(platform, "nats"))
+	disk, p := startOnSmallDisk(t)
 	gw := startGateway(t, p, quick(), nil)
 	joinBot(t, p, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))

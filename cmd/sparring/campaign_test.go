@@ -10,13 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/lab/campaign"
 	"sparring/lab/match"
 )
@@ -264,7 +264,8 @@ func TestCampaignOverNATS(t *testing.T) {
 	}
 	t.Parallel()
 	n := newNight(t, 12, "nodes=300")
-	nats, url := n.startNATS(0)
+	port := gametest.FreePort(t)
+	nats, url := n.startNATS(port)
 	env := []string{"SPARRING_NATS_URL=" + url, "SPARRING_NATS_USER=platform", "SPARRING_NATS_PASSWORD=" + password("platform")}
 	machine := func(name string) *process {
 		p := n.start(name, "sparring", "campaign", "work", n.file, "--concurrency", "1").with(env...)
@@ -286,12 +287,7 @@ func TestCampaignOverNATS(t *testing.T) {
 	two.out.await(t, "this machine plays", "played here")
 	one.end(syscall.SIGINT)
 	nats.kill()
-	port := strings.TrimSpace(url[strings.LastIndex(url, ":")+1:])
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.startNATS(number)
+	n.startNATS(port)
 	second.ends(exitOK)
 	two.end(syscall.SIGINT)
 	whole := newNight(t, 12, "nodes=300")

@@ -263,6 +263,15 @@ func TestFeaturesAreThePolicy(t *testing.T) {
 	}
 }
 
+// TestNoWeights: a file without weights is not one in which all are 0.
+func TestNoWeights(t *testing.T) {
+	for _, file := range []string{`{"rules": "standard", "scale": 100, "outcomes": {"edge": 1, "scale": 100}}`, `{"rules": "standard", "weights": {}}`} {
+		if _, err := NewLinear("standard", []byte(file)); err == nil || !strings.Contains(err.Error(), "no weights") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 // TestFitsRefuseOtherRules: weights are learnt from games under their own rules.
 func TestFitsRefuseOtherRules(t *testing.T) {
 	if _, err := NewLinear("caro", nil); err == nil || !strings.Contains(err.Error(), `rules "caro": want one of freestyle, standard, renju`) {
