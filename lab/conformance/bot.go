@@ -77,7 +77,7 @@ func CheckBot(ctx context.Context, cfg BotConfig, o Options) (Report, error) {
 		return Report{}, err
 	}
 	rep := Report{Side: "bot", Program: r.hello.Build}
-	rep.Results, err = runAll(ctx, r, botScenarios, o)
+	rep.Results, err = runAll(ctx, r, botScenarios, func(t trial) botTrial { return botTrial{r, t} }, o)
 	return rep, err
 }
 
@@ -218,9 +218,9 @@ func (r *botRig) present(ctx context.Context) error {
 		r.free = free
 		return nil
 	case !heard:
-		return r.cfg.Program.withExit(broken("no heartbeats came for %v", recovery))
+		return r.cfg.Program.withExit(fmt.Errorf("no heartbeats came for %v", recovery))
 	}
-	return broken("%v later %d of %d slots are free, %d games are listed", recovery, free, max(r.free, 1), games)
+	return fmt.Errorf("%v later %d of %d slots are free, %d games are listed", recovery, free, max(r.free, 1), games)
 }
 
 func (r *botRig) begin(ctx context.Context, _ string) error {
@@ -348,105 +348,9 @@ func checkRequest(s protocol.Subjects, subject string, data []byte) error {
 	return fmt.Errorf("there is no verb %.20q", verb)
 }
 
-// offer returns an offer of a seat in a new game.
-func (r *botRig) offer(seat game.Seat) protocol.Offer {
-	return protocol.Offer{
-		Kind: protocol.OfferMatch, Game: r.NewGameID(), Terms: r.terms, Seat: seat, Player: r.cfg.Player,
-		Opponent: &protocol.Opponent{Player: scripted.Script, Display: "Script", Kind: r.kind}, HoldMS: 5000,
-	}
-}
-
-// ask offers a seat in the bot's own pool.
-func (r *botRig) ask(ctx context.Context, o protocol.Offer) (protocol.OfferAnswer, error) {
-	ctx, cancel := within(ctx, r.eased(offerFor)+10*time.Second)
-	defer cancel()
-	o.Deadline = time.Now().Add(r.eased(offerFor))
-	ans, err := r.Offer(ctx, protocol.OwnPool(r.cfg.Player), o)
-	if errors.Is(err, nats.ErrNoResponders) {
-		return ans, broken("nobody listens to the offers of the pool %s", protocol.OwnPool(r.cfg.Player))
-	}
-	if err != nil {
-		return ans, broken("the offer was not answered in time: %v", err)
-	}
-	return ans, nil
-}
-
-// accepted is ask for an offer that the bot must accept.
-func (r *botRig) accepted(ctx context.Context, o protocol.Offer) (protocol.OfferAnswer, error) {
-	ans, err := r.ask(ctx, o)
-	if err != nil {
-		return ans, err
-	}
-	secret := ""
-	r.Do(func() { secret = r.Peer(r.cfg.Player).Hello.Secret })
-	switch {
-	case ans.Answer != protocol.Accept:
-		return ans, broken("it answered an offer by %q (%s) with a free slot", ans.Answer, ans.Reason)
-	case ans.Player != r.cfg.Player:
-		return ans, broken("it accepted for player %q the offer for %s", ans.Player, r.cfg.Player)
-	case secret == "":
-		return ans, broken("its hello has no secret, without which platforms believe no accept")
-	case ans.Secret != secret:
-		return ans, broken("the accept lacks the secret of its hello")
-	}
-	return ans, nil
-}
-
-// play offers the bot a game as the second player, and begins it.
-func (r *botRig) play(ctx context.Context, prepare ...func(*scripted.Game)) (*scripted.Game, error) {
-	o := r.offer(game.Second)
-	ans, err := r.accepted(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return r.grant(o, ans, prepare...)
-}
-
-// grant begins the game of an offer that the bot has accepted.
-func (r *botRig) grant(o protocol.Offer, ans protocol.OfferAnswer, prepare ...func(*scripted.Game)) (*scripted.Game, error) {
-	var takers [2]scripted.Taker
-	takers[o.Seat] = scripted.Taker{Player: ans.Player, Instance: ans.Instance}
-	takers[o.Seat.Other()] = scripted.Taker{Player: scripted.Script, Instance: "script", Kind: r.kind}
-	return r.Grant(o.Game, o.Terms, takers, prepare...)
-}
-
-// plies waits until a game has n moves.
-func (r *botRig) plies(ctx context.Context, g *scripted.Game, n int) error {
-	have := 0
-	err := r.Wait(ctx, "moves", func() bool {
-		have = len(g.Moves)
-		return have >= n || g.Status == protocol.Finished
-	})
-	switch {
-	case err != nil:
-		return broken("the game stands still after %s", plyCount(have))
-	case have < n:
-		return broken("the game ended after %s by %q", plyCount(have), g.Outcome.Reason)
-	}
-	return nil
-}
-
 // within bounds a wait for what a bot does at once.
 func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, d)
-}
-
-// quiet waits, and returns an error if the bot sends a move in a game meanwhile that it
-// has not sent before.
-func (r *botRig) quiet(ctx context.Context, g *scripted.Game, d time.Duration, why string) error {
-	before := 0
-	r.Do(func() { before = len(g.Requests) })
-	if err := sleep(ctx, d); err != nil {
-		return err
-	}
-	var err error
-	r.Do(func() {
-		if fresh := freshSince(g, before); len(fresh) > 0 {
-			q := fresh[0]
-			err = broken("it sent %d moves %s, the first %q at ply %d in epoch %d", len(fresh), why, q.Move, q.Ply, q.Epoch)
-		}
-	})
-	return err
 }
 
 // freshSince returns the requests after the first n that do not repeat an earlier one.

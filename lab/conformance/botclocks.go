@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -12,63 +11,46 @@ import (
 
 // Scenarios of the clocks of a bot's game.
 
-func botStaleClock(ctx context.Context, r *botRig) (string, error) {
-	left, late := 2*r.eased(least), r.eased(least)
+func botStaleClock(t botTrial) string {
+	left, late := 2*t.eased(least), t.eased(least)
 	reached := make(chan struct{})
 	var holding, told bool
-	r.SetHooks(scripted.Hooks{Tell: func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
+	t.SetHooks(scripted.Hooks{Tell: func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
 		switch {
 		case told || len(st.Moves) < 3 || st.Turn != st.You:
 			send(st)
 		case !holding: // and what is repeated meanwhile is not sent at all: it would come in time
 			holding = true
 			g.SetClock(game.Second, left)
-			st := r.State(g, game.Second)
+			st := t.State(g, game.Second)
 			time.AfterFunc(late, func() {
-				r.Do(func() { told = true })
+				t.Do(func() { told = true })
 				send(st)
 			})
 			close(reached)
 		}
 	}})
-	g, err := r.play(ctx)
-	if err == nil {
-		err = r.comes(ctx, g, reached)
-	}
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.goesOn(ctx, g, 1); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("with %v left it was told %v late, and moved in time", left, late), nil
+	g := t.startGame()
+	t.awaitTurn(g, reached)
+	t.playOn(g, 1)
+	return fmt.Sprintf("with %v left it was told %v late, and moved in time", left, late)
 }
 
-func botTimeTrouble(ctx context.Context, r *botRig) (string, error) {
-	g, err := r.playTo(ctx, 3, func(g *scripted.Game, _ protocol.State, send func(protocol.State)) {
-		g.SetClock(game.Second, r.eased(least))
-		send(r.State(g, game.Second))
+func botTimeTrouble(t botTrial) string {
+	g := t.startGameAt(3, func(g *scripted.Game, _ protocol.State, send func(protocol.State)) {
+		g.SetClock(game.Second, t.eased(least))
+		send(t.State(g, game.Second))
 	})
-	if err != nil {
-		return "", err
-	}
-	return r.goesOn(ctx, g, 5)
+	return t.playOn(g, 5)
 }
 
-func botHalt(ctx context.Context, r *botRig) (string, error) {
-	reached := r.atTurn(3, func(*scripted.Game, protocol.State, func(protocol.State)) {}) // it is told after the halt
-	g, err := r.play(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := r.comes(ctx, g, reached); err != nil {
-		return "", err
-	}
-	r.Do(func() { r.SetStatus(g, protocol.Halted) })
-	if err := r.quiet(ctx, g, time.Second, "while the game was halted"); err != nil {
-		return "", err
-	}
-	r.Do(func() { r.SetStatus(g, protocol.Playing) })
-	seen, err := r.goesOn(ctx, g, 3)
-	return "nothing for a second, then " + seen, err
+func botHalt(t botTrial) string {
+	reached := t.atTurn(3, func(*scripted.Game, protocol.State, func(protocol.State)) {}) // it is told after the halt
+	g := t.startGame()
+	t.awaitTurn(g, reached)
+	t.Do(func() { t.SetStatus(g, protocol.Halted) })
+	t.expectNoMoves(g, time.Second, "while the game was halted")
+	t.Do(func() { t.SetStatus(g, protocol.Playing) })
+	seen := t.playOn(g, 3)
+	return "nothing for a second, then " + seen
 }

@@ -1,19 +1,13 @@
 package conformance
 
 import (
-	"context"
-	"slices"
-	"strings"
-	"time"
-
 	"sparring/game"
-	"sparring/lab/conformance/scripted"
 	"sparring/protocol"
 )
 
 // botScenarios are in the order in which they run: those that a bot may not survive
 // come last.
-var botScenarios = []scenario[*botRig]{
+var botScenarios = []scenario[botTrial]{
 	{"game", "play a whole game: legal moves, their keys, nothing after the end", "The game", nil, botGame},
 	{"heartbeats", "send a heartbeat that names its games at least every 1.5 s while it plays", "Epochs and handover", nil, botHeartbeats},
 	{"unknown-fields", "ignore fields that it does not know", "Messages", nil, botUnknownFields},
@@ -60,117 +54,8 @@ var botScenarios = []scenario[*botRig]{
 // enough is how many plies show that a game goes on.
 const enough = 8
 
-// goesOn waits for some more plies.
-func (r *botRig) goesOn(ctx context.Context, g *scripted.Game, more int) (seen string, err error) {
-	have := 0
-	r.Do(func() { have = len(g.Moves) })
-	return r.reaches(ctx, g, have+more)
-}
-
-// reaches waits until the game has n plies, or has ended by its rules.
-func (r *botRig) reaches(ctx context.Context, g *scripted.Game, n int) (seen string, err error) {
-	err = r.Wait(ctx, "moves", func() bool {
-		seen = "the game went on to " + plyCount(len(g.Moves))
-		return len(g.Moves) >= n || g.Status == protocol.Finished
-	})
-	if err != nil {
-		return "", r.cfg.Program.withExit(broken("the game stood still: %s", strings.TrimPrefix(seen, "the game ")))
-	}
-	r.Do(func() {
-		if r := g.Outcome.Reason; g.Status == protocol.Finished && (endedBy[r] || protocol.FaultText(r, "") != "") {
-			err = broken("the game ended after %s: %s by %q", plyCount(len(g.Moves)), g.Outcome.Result, g.Outcome.Reason)
-		}
-	})
-	return seen, err
-}
-
 // endedBy are the reasons for which no game ends that goes on, beside the faults of
 // engines.
 var endedBy = map[game.Reason]bool{
 	protocol.ReasonTime: true, protocol.ReasonResign: true, protocol.ReasonDispute: true, protocol.ReasonAbandoned: true, protocol.ReasonVoid: true,
-}
-
-// once returns an error if the bot decided twice on a move: two requests for a ply with
-// different ids.
-func (r *botRig) once(g *scripted.Game) (err error) {
-	r.Do(func() {
-		first := map[int]scripted.Request{}
-		for _, q := range g.Requests {
-			if f, ok := first[q.Ply]; ok && (f.ID != q.ID || f.Move != q.Move) {
-				err = broken("at ply %d it sent %q with id %s and %q with id %s", q.Ply, f.Move, f.ID, q.Move, q.ID)
-				return
-			}
-			first[q.Ply] = q
-		}
-	})
-	return err
-}
-
-// forgets waits until the bot's heartbeats do not list a game.
-func (r *botRig) forgets(ctx context.Context, id protocol.GameID, d time.Duration) error {
-	ctx, cancel := within(ctx, d)
-	defer cancel()
-	since := time.Now()
-	if err := r.Wait(ctx, "a heartbeat without the game", func() bool {
-		q := r.Peer(r.cfg.Player)
-		return q.LastBeat.After(since) && !slices.Contains(q.Alive.Games, id)
-	}); err != nil {
-		return r.cfg.Program.withExit(broken("%v later its heartbeats still list the game", d))
-	}
-	return nil
-}
-
-func errorOr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// telling sends a state to the bot, or does something else.
-type telling func(g *scripted.Game, st protocol.State, send func(protocol.State))
-
-// The plain ways: the bot is told that it is to move, or is not.
-var (
-	told   telling = func(_ *scripted.Game, st protocol.State, send func(protocol.State)) { send(st) }
-	untold telling = func(*scripted.Game, protocol.State, func(protocol.State)) {}
-)
-
-// playTo offers the bot a game as the second player, and plays it until it is the
-// bot's turn after n plies, where f tells it.
-func (r *botRig) playTo(ctx context.Context, n int, f telling, prepare ...func(*scripted.Game)) (*scripted.Game, error) {
-	reached := r.atTurn(n, f)
-	g, err := r.play(ctx, prepare...)
-	if err != nil {
-		return nil, err
-	}
-	return g, r.comes(ctx, g, reached)
-}
-
-// atTurn calls f instead of telling the bot once, when it is to move after n plies.
-func (r *botRig) atTurn(n int, f telling) <-chan struct{} {
-	reached := make(chan struct{})
-	done := false
-	r.SetHooks(scripted.Hooks{Tell: func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
-		if done || len(st.Moves) < n || st.Turn != st.You {
-			send(st)
-			return
-		}
-		done = true
-		f(g, st, send)
-		close(reached)
-	}})
-	return reached
-}
-
-// comes waits for what atTurn waits for.
-func (r *botRig) comes(ctx context.Context, g *scripted.Game, reached <-chan struct{}) error {
-	select {
-	case <-reached:
-		return nil
-	case <-ctx.Done():
-		return r.cfg.Program.withExit(broken("game %s stands still", g.Game))
-	}
 }

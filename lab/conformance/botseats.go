@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -13,222 +12,173 @@ import (
 
 // Scenarios of offers, slots and seats.
 
-func botForgotten(ctx context.Context, r *botRig) (string, error) {
-	g, err := r.play(ctx, func(g *scripted.Game) { g.Think = 100 * time.Millisecond })
-	if err != nil {
-		return "", err
-	}
-	if err := r.plies(ctx, g, 2); err != nil {
-		return "", err
-	}
+func botForgotten(t botTrial) string {
+	g := t.startGame(func(g *scripted.Game) { g.Think = 100 * time.Millisecond })
+	t.awaitPlies(g, 2)
 	hellos := 0
-	r.Do(func() {
-		hellos = r.Peer(r.cfg.Player).Hellos
-		r.Forget()
+	t.Do(func() {
+		hellos = t.Peer(t.cfg.Player).Hellos
+		t.Forget()
 	})
-	soon, cancel := within(ctx, 15*time.Second)
-	defer cancel()
-	if err := r.Wait(soon, "a hello", func() bool { return r.Peer(r.cfg.Player).Hellos > hellos }); err != nil {
-		return "", broken("no hello came after the code unknown-peer")
+	if t.Wait(t.within(15*time.Second).ctx, "a hello", func() bool { return t.Peer(t.cfg.Player).Hellos > hellos }) != nil {
+		t.failf("no hello came after the code unknown-peer")
 	}
-	return r.goesOn(ctx, g, 4)
+	return t.playOn(g, 4)
 }
 
-func botHandover(ctx context.Context, r *botRig) (string, error) {
-	r.pardon(protocol.Stale) // of a move that was under way
-	g, err := r.playTo(ctx, 3, told)
-	if err != nil {
-		return "", err
-	}
-	r.Do(func() { r.Seat(g, r.cfg.Player, "another") })
-	if err := sleep(ctx, 300*time.Millisecond); err != nil {
-		return "", err
-	}
-	r.Do(func() { r.Advance(g) }) // a new state, with the other instance to act or not
-	if err := r.quiet(ctx, g, 1500*time.Millisecond, "in a seat that another instance holds"); err != nil {
-		return "", err
-	}
-	return "nothing for 1.5 s, and the slot is free", r.forgets(ctx, g.Game, 10*time.Second)
+func botHandover(t botTrial) string {
+	t.pardon(protocol.Stale) // of a move that was under way
+	g := t.startGameAt(3, told)
+	t.Do(func() { t.Seat(g, t.cfg.Player, "another") })
+	t.sleep(300 * time.Millisecond)
+	t.Do(func() { t.Advance(g) }) // a new state, with the other instance to act or not
+	t.expectNoMoves(g, 1500*time.Millisecond, "in a seat that another instance holds")
+	t.expectForgotten(g.Game, 10*time.Second)
+	return "nothing for 1.5 s, and the slot is free"
 }
 
-func botWrongEpoch(ctx context.Context, r *botRig) (string, error) {
-	r.pardon(protocol.Stale)
+func botWrongEpoch(t botTrial) string {
+	t.pardon(protocol.Stale)
 	lost := 0
-	g, err := r.playTo(ctx, 3, func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
+	g := t.startGameAt(3, func(g *scripted.Game, st protocol.State, send func(protocol.State)) {
 		g.Holders[st.You].Instance, g.Holders[st.You].Epoch = "another", st.Holders[st.You].Epoch+1
 		send(st)
 	})
-	if err != nil {
-		return "", err
-	}
-	r.SetHooks(scripted.Hooks{Tell: func(*scripted.Game, protocol.State, func(protocol.State)) { lost++ }})
-	if err := r.Wait(ctx, "the move", func() bool { return len(movesAt(g, 3)) > 0 }); err != nil {
-		return "", broken("%v", err)
-	}
-	if err := sleep(ctx, 3*time.Second); err != nil {
-		return "", err
-	}
+	t.SetHooks(scripted.Hooks{Tell: func(*scripted.Game, protocol.State, func(protocol.State)) { lost++ }})
+	t.await("the move", func() bool { return len(movesAt(g, 3)) > 0 })
+	t.sleep(3 * time.Second)
 	n := 0
-	r.Do(func() { n = len(movesAt(g, 3)) })
+	t.Do(func() { n = len(movesAt(g, 3)) })
 	if n > 5 {
-		return "", broken("it sent the move %d times in 3 s, although it was refused as stale", n)
+		t.failf("it sent the move %d times in 3 s, although it was refused as stale", n)
 	}
-	return fmt.Sprintf("%d requests in 3 s, and the slot is free", n), r.forgets(ctx, g.Game, 30*time.Second)
+	t.expectForgotten(g.Game, 30*time.Second)
+	return fmt.Sprintf("%d requests in 3 s, and the slot is free", n)
 }
 
-func botVacated(ctx context.Context, r *botRig) (string, error) {
-	r.pardon(protocol.Stale)
+func botVacated(t botTrial) string {
+	t.pardon(protocol.Stale)
 	var instance protocol.InstanceID
-	g, err := r.playTo(ctx, 3, untold)
-	if err != nil {
-		return "", err
-	}
-	r.Do(func() {
+	g := t.startGameAt(3, untold)
+	t.Do(func() {
 		instance = g.Holders[game.Second].Instance
-		r.Vacate(g, game.Second)
+		t.Vacate(g, game.Second)
 	})
-	if err := r.quiet(ctx, g, time.Second, "in a vacant seat"); err != nil {
-		return "", err
-	}
-	r.Do(func() { r.Seat(g, r.cfg.Player, instance) })
-	return r.goesOn(ctx, g, 3)
+	t.expectNoMoves(g, time.Second, "in a vacant seat")
+	t.Do(func() { t.Seat(g, t.cfg.Player, instance) })
+	return t.playOn(g, 3)
 }
 
-func botHeld(ctx context.Context, r *botRig) (string, error) {
+func botHeld(t botTrial) string {
 	var instance protocol.InstanceID
 	left := false
-	r.SetHooks(scripted.Hooks{Leave: func(protocol.From, protocol.Leave, *protocol.Answer) { left = true }})
-	r.Do(func() { instance = r.Peer(r.cfg.Player).Hello.Instance })
-	g, err := r.Grant(r.NewGameID(), r.terms, [2]scripted.Taker{{}, {Player: r.cfg.Player, Instance: instance}})
-	if err != nil {
-		return "", err
-	}
+	t.SetHooks(scripted.Hooks{Leave: func(protocol.From, protocol.Leave, *protocol.Answer) { left = true }})
+	t.Do(func() { instance = t.Peer(t.cfg.Player).Hello.Instance })
+	g, err := t.Grant(t.NewGameID(), t.terms, [2]scripted.Taker{{}, {Player: t.cfg.Player, Instance: instance}})
+	t.must(err)
 	seen := "it plays"
-	if err := r.Wait(ctx, "a move", func() bool {
+	if err := t.Wait(t.ctx, "a move", func() bool {
 		if left {
 			seen = "it gave the seat back"
 		}
 		return left || len(g.Moves) >= 4
 	}); err != nil {
-		return "", broken("it neither plays the game nor gives the seat back")
+		t.failf("it neither plays the game nor gives the seat back")
 	}
-	return seen, nil
+	return seen
 }
 
 // maxSlots is how many slots the suite tries to fill.
 const maxSlots = 64
 
-func botSlots(ctx context.Context, r *botRig) (string, error) {
+func botSlots(t botTrial) string {
 	slots, free := 0, 0
-	r.Do(func() { q := r.Peer(r.cfg.Player); slots, free = q.Hello.Slots, q.Alive.Free })
+	t.Do(func() { q := t.Peer(t.cfg.Player); slots, free = q.Hello.Slots, q.Alive.Free })
 	if free > maxSlots {
-		return "", notTried("the bot has %s", texttable.Count(free, "slot", "slots"))
+		t.skipf("the bot has %s", texttable.Count(free, "slot", "slots"))
 	}
 	accepts := 0
 	for range free + 3 {
-		o := r.offer(game.Second)
+		o := t.offer(game.Second)
 		o.HoldMS = 3000
-		soon, cancel := within(ctx, 2*time.Second)
-		ans, err := r.Offer(soon, protocol.OwnPool(r.cfg.Player), o)
-		cancel()
+		ans, err := t.Offer(t.within(2*time.Second).ctx, protocol.OwnPool(t.cfg.Player), o)
 		if err != nil {
 			if accepts >= free {
 				break // it has left the queue
 			}
-			return "", broken("after %d of %d offers: %v", accepts, free, err)
+			t.failf("after %d of %d offers: %v", accepts, free, err)
 		}
 		if ans.Answer == protocol.Accept {
 			accepts++
 		}
 	}
 	if accepts > slots {
-		return "", broken("it accepted %d matches at once with %s", accepts, texttable.Count(slots, "slot", "slots"))
+		t.failf("it accepted %d matches at once with %s", accepts, texttable.Count(slots, "slot", "slots"))
 	}
-	return fmt.Sprintf("%d accepted at once, of %s", accepts, texttable.Count(slots, "slot", "slots")), nil
+	return fmt.Sprintf("%d accepted at once, of %s", accepts, texttable.Count(slots, "slot", "slots"))
 }
 
-func botOfferTwice(ctx context.Context, r *botRig) (string, error) {
-	o := r.offer(game.Second)
+func botOfferTwice(t botTrial) string {
+	o := t.offer(game.Second)
 	o.HoldMS = 2000
 	free := 0
-	r.Do(func() { free = r.Peer(r.cfg.Player).Alive.Free })
+	t.Do(func() { free = t.Peer(t.cfg.Player).Alive.Free })
 	for range 3 {
-		if _, err := r.ask(ctx, o); err != nil {
-			return "", err
-		}
+		t.makeOffer(o)
 	}
 	since, now := time.Now(), 0
-	if err := r.Wait(ctx, "a heartbeat", func() bool {
-		q := r.Peer(r.cfg.Player)
+	t.await("a heartbeat", func() bool {
+		q := t.Peer(t.cfg.Player)
 		now = q.Alive.Free
 		return q.LastBeat.After(since.Add(heartbeat)) // the first may have been under way
-	}); err != nil {
-		return "", broken("%v", err)
-	}
+	})
 	if now < free-1 {
-		return "", broken("one match offered three times took %s", texttable.Count(free-now, "slot", "slots"))
+		t.failf("one match offered three times took %s", texttable.Count(free-now, "slot", "slots"))
 	}
-	return fmt.Sprintf("offered three times, %d slot taken", free-now), nil
+	return fmt.Sprintf("offered three times, %d slot taken", free-now)
 }
 
-func botNoGrant(ctx context.Context, r *botRig) (string, error) {
-	o := r.offer(game.Second)
+func botNoGrant(t botTrial) string {
+	o := t.offer(game.Second)
 	o.HoldMS = 500
-	if _, err := r.accepted(ctx, o); err != nil {
-		return "", err
-	}
-	return r.slotBack(ctx, 15*time.Second)
+	t.expectAccept(o)
+	return t.expectSlotBack(15 * time.Second)
 }
 
-// slotBack waits until the bot has as many free slots as its hello says.
-func (r *botRig) slotBack(ctx context.Context, d time.Duration) (string, error) {
+// expectSlotBack waits until the bot has as many free slots as before.
+func (t botTrial) expectSlotBack(d time.Duration) string {
 	began := time.Now()
-	ctx, cancel := within(ctx, d)
-	defer cancel()
-	free, most := 0, 0
-	if err := sleep(ctx, 2*heartbeat); err != nil {
-		return "", err
+	soon := t.within(d)
+	free := 0
+	soon.sleep(2 * heartbeat)
+	if t.Wait(soon.ctx, "the slot", func() bool {
+		q := t.Peer(t.cfg.Player)
+		free = q.Alive.Free
+		return q.LastBeat.After(began.Add(heartbeat)) && free >= t.free
+	}) != nil {
+		t.failf("%v later %d of %d slots are free", d, free, t.free)
 	}
-	if err := r.Wait(ctx, "the slot", func() bool {
-		q := r.Peer(r.cfg.Player)
-		free, most = q.Alive.Free, max(most, q.Alive.Free)
-		return q.LastBeat.After(began.Add(heartbeat)) && free >= r.free
-	}); err != nil {
-		return "", broken("%v later %d of %d slots are free", d, free, r.free)
-	}
-	return texttable.Count(free, "slot", "slots") + " free again", nil
+	return texttable.Count(free, "slot", "slots") + " free again"
 }
 
-func botReleased(ctx context.Context, r *botRig) (string, error) {
+func botReleased(t botTrial) string {
 	const n = 10
 	for i := range n {
-		o := r.offer(game.Second)
+		o := t.offer(game.Second)
 		o.HoldMS = 60_000
-		if _, err := r.accepted(ctx, o); err != nil {
-			return "", fmt.Errorf("after %d matches that came to nothing: %w", i, err)
-		}
-		r.Notify(r.cfg.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: o.Game})
-		if _, err := r.slotBack(ctx, 10*time.Second); err != nil {
-			return "", err
-		}
+		t.during("after %d matches that came to nothing", i).expectAccept(o)
+		t.Notify(t.cfg.Player, protocol.Notice{Kind: protocol.NoticeReleased, Game: o.Game})
+		t.expectSlotBack(10 * time.Second)
 	}
-	return texttable.Count(n, "slot", "slots") + " free again at once, of matches held for a minute", nil
+	return texttable.Count(n, "slot", "slots") + " free again at once, of matches held for a minute"
 }
 
-func botDoubleGrant(ctx context.Context, r *botRig) (string, error) {
-	o := r.offer(game.First)
+func botDoubleGrant(t botTrial) string {
+	o := t.offer(game.First)
 	o.HoldMS = 1500
-	ans, err := r.accepted(ctx, o)
-	if err != nil {
-		return "", err
-	}
+	ans := t.expectAccept(o)
 	ans.Instance = "another"
-	g, err := r.grant(o, ans)
-	if err != nil {
-		return "", err
-	}
-	if err := r.quiet(ctx, g, time.Second, "in a match that was granted to another instance"); err != nil {
-		return "", err
-	}
-	return r.slotBack(ctx, 15*time.Second)
+	g := t.grant(o, ans)
+	t.expectNoMoves(g, time.Second, "in a match that was granted to another instance")
+	return t.expectSlotBack(15 * time.Second)
 }

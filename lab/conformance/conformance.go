@@ -10,6 +10,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,11 +117,11 @@ const (
 	needDisk    need = "a small disk for the NATS server of the suite"
 )
 
-// scenario is one scenario for a rig of type R.
-type scenario[R rig] struct {
+// scenario is one scenario for trials of type T.
+type scenario[T any] struct {
 	name, asks, why string
 	needs           []need
-	run             func(ctx context.Context, r R) (seen string, err error)
+	run             func(T) (seen string)
 }
 
 // rig is what a scenario runs on.
@@ -133,20 +134,10 @@ type rig interface {
 	end(ctx context.Context) error
 }
 
-// errNotTried is wrapped by errors that keep a scenario from being tried.
-var errNotTried = errors.New("not tried")
-
-func notTried(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", errNotTried, fmt.Sprintf(format, args...))
-}
-
 // plyCount writes a number of plies.
 func plyCount(n int) string { return texttable.Count(n, "ply", "plies") }
 
-// broken returns what the program did wrong.
-func broken(format string, args ...any) error { return fmt.Errorf(format, args...) }
-
-func describe[R rig](all []scenario[R]) []Description {
+func describe[T any](all []scenario[T]) []Description {
 	list := make([]Description, len(all))
 	for i, s := range all {
 		list[i] = Description{Scenario: s.name, Asks: s.asks, Why: s.why}
@@ -160,13 +151,10 @@ func describe[R rig](all []scenario[R]) []Description {
 	return list
 }
 
-// runAll runs the chosen scenarios one after the other. It returns the cause of ctx when
-// that ends.
-func runAll[R rig](ctx context.Context, r R, all []scenario[R], o Options) ([]Result, error) {
-	limit := o.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
+// runAll runs the chosen scenarios one after the other on a rig; of makes its trials. It
+// returns the cause of ctx when that ends.
+func runAll[T any](ctx context.Context, r rig, all []scenario[T], of func(trial) T, o Options) ([]Result, error) {
+	limit := cmp.Or(o.Limit, defaultLimit)
 	var results []Result
 	for _, s := range all {
 		if !o.wants(s.name) {
@@ -174,7 +162,11 @@ func runAll[R rig](ctx context.Context, r R, all []scenario[R], o Options) ([]Re
 		}
 		began := time.Now()
 		res := Result{Scenario: s.name, Asks: s.asks}
-		res.Verdict, res.Seen = runOne(ctx, r, s, limit, o.Slow)
+		if res.Seen = missing(r, s.needs, o.Slow); res.Seen != "" {
+			res.Verdict = NotTried
+		} else {
+			res.Verdict, res.Seen = runOne(ctx, r, s.name, limit, func(t trial) string { return s.run(of(t)) })
+		}
 		if err := context.Cause(ctx); err != nil {
 			return results, err
 		}
@@ -187,30 +179,31 @@ func runAll[R rig](ctx context.Context, r R, all []scenario[R], o Options) ([]Re
 	return results, nil
 }
 
-func runOne[R rig](ctx context.Context, r R, s scenario[R], limit time.Duration, slow bool) (Verdict, string) {
-	for _, n := range s.needs {
+// missing names the first need that is not there.
+func missing(r rig, needs []need, slow bool) string {
+	for _, n := range needs {
 		if n == needSlow && !slow || n != needSlow && !r.has(n) {
-			return NotTried, "needs " + string(n)
+			return "needs " + string(n)
 		}
 	}
+	return ""
+}
+
+func runOne(ctx context.Context, r rig, name string, limit time.Duration, run func(trial) string) (Verdict, string) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := r.begin(ctx, s.name); err != nil {
+	if err := r.begin(ctx, name); err != nil {
 		return NotTried, err.Error()
 	}
-	seen, err := s.run(ctx, r)
+	verdict, seen := runTrial(ctx, run)
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer stop()
 	beside := r.end(after)
 	switch {
-	case errors.Is(err, errNotTried):
-		return NotTried, err.Error()[len(errNotTried.Error())+2:]
-	case err != nil && beside != nil: // often the reason, as a message that was malformed
-		return Fail, fmt.Sprintf("%v; beside that: %v", err, beside)
-	case err != nil:
-		return Fail, err.Error()
-	case beside != nil:
-		return Fail, beside.Error()
+	case beside == nil || verdict == NotTried:
+		return verdict, seen
+	case verdict == Fail: // often the reason, such as a malformed message
+		return Fail, fmt.Sprintf("%s; beside that: %v", seen, beside)
 	}
-	return Pass, seen
+	return Fail, beside.Error()
 }

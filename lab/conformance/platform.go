@@ -3,7 +3,6 @@ package conformance
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -14,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
-	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/lab/conformance/netfault"
@@ -80,7 +78,7 @@ func CheckPlatform(ctx context.Context, cfg PlatformConfig, o Options) (Report, 
 		return Report{}, err
 	}
 	rep := Report{Side: "platform"}
-	rep.Results, err = runAll(ctx, r, platformScenarios, o)
+	rep.Results, err = runAll(ctx, r, platformScenarios, func(t trial) platformTrial { return platformTrial{r, t} }, o)
 	return rep, err
 }
 
@@ -261,193 +259,13 @@ func (r *platformRig) joinAt(ctx context.Context, at protocol.Connection, who in
 	return p, p.Start(ctx)
 }
 
-// active makes a player move by itself.
-func active(c *scripted.PlayerConfig) { c.Idle = false }
-
-// match is a game of two players who have got its first state.
-type match struct {
-	r        *platformRig
-	id       protocol.GameID
-	ann, bob *scripted.Player
-}
-
-// meet starts both players and a game between them, in which ann opens.
-func (r *platformRig) meet(ctx context.Context, terms protocol.Terms, change ...func(*scripted.PlayerConfig)) (*match, error) {
-	a, err := r.join(ctx, ann, change...)
-	if err != nil {
-		return nil, err
-	}
-	b, err := r.join(ctx, bob, change...)
-	if err != nil {
-		return nil, err
-	}
-	return r.pair(ctx, a, b, terms)
-}
-
-// pair starts a game between two players.
-func (r *platformRig) pair(ctx context.Context, a, b *scripted.Player, terms protocol.Terms) (*match, error) {
-	first := game.First
-	ans, err := a.Challenge(ctx, protocol.ChallengeRequest{Terms: terms, Seat: &first, Opponent: b.ID(), ExpireMS: 30_000})
-	if err != nil {
-		return nil, broken("the challenge: %v", err)
-	}
-	a.Follow(ans.Game)
-	m := &match{r, ans.Game, a, b}
-	return m, m.both(ctx, "the first state", func(protocol.State) bool { return true })
-}
-
-// meetAt is meet, and plays n plies.
-func (r *platformRig) meetAt(ctx context.Context, n int, terms protocol.Terms) (*match, error) {
-	m, err := r.meet(ctx, terms)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.playTo(ctx, n)
-}
-
-// heldBy reports whether the last answer to a hello listed the game as held.
-func (m *match) heldBy(p *scripted.Player) (held bool) {
-	p.Do(func() { held = slices.Contains(p.Greeting().Held, m.id) })
-	return held
-}
-
-// both waits until both players have got a state that fulfils ok.
-func (m *match) both(ctx context.Context, what string, ok func(protocol.State) bool) error {
-	for _, p := range []*scripted.Player{m.ann, m.bob} {
-		if _, err := p.Until(ctx, m.id, what, ok); err != nil {
-			return broken("%v", err)
-		}
-	}
-	return nil
-}
-
-// state returns the last state that a player got.
-func (m *match) state(p *scripted.Player) (st protocol.State) {
-	p.Do(func() { st, _ = p.Last(m.id) })
-	return st
-}
-
-// mover returns the player whose turn it is.
-func (m *match) mover() *scripted.Player {
-	st := m.state(m.ann)
-	if st.Turn == st.You {
-		return m.ann
-	}
-	return m.bob
-}
-
-// choose returns a legal move in the player's last state.
-func (m *match) choose(p *scripted.Player) (req protocol.MoveRequest, err error) {
-	p.Do(func() {
-		st, _ := p.Last(m.id)
-		req, err = p.Choose(st)
-	})
-	return req, err
-}
-
-// plies is a condition for states.
-func plies(n int) func(protocol.State) bool {
-	return func(st protocol.State) bool { return len(st.Moves) >= n }
-}
-
-func finished(st protocol.State) bool { return st.Status == protocol.Finished }
-
-// playTo makes moves in turn until the game has n plies.
-func (m *match) playTo(ctx context.Context, n int) error {
-	for i := len(m.state(m.ann).Moves); i < n; i++ {
-		p := m.mover()
-		req, err := m.choose(p)
-		if err != nil {
-			return err
-		}
-		if _, err := p.SendMove(ctx, m.id, req); err != nil {
-			return broken("a legal move at ply %d: %v", i, err)
-		}
-		if err := m.both(ctx, "the move", plies(i+1)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refused checks that a request was refused with one of the codes, and that the game
-// has not changed.
-func (m *match) refused(ctx context.Context, what string, err error, codes ...protocol.Code) (protocol.Code, error) {
-	before := m.state(m.ann)
-	refusal, ok := errors.AsType[*protocol.Error](err)
-	switch {
-	case err == nil:
-		return "", broken("%s was accepted", what)
-	case !ok:
-		return "", broken("%s was not answered: %v", what, err)
-	case len(codes) > 0 && !slices.Contains(codes, refusal.Code):
-		return "", broken("%s was refused as %q, want %q", what, refusal.Code, codes)
-	}
-	if err := m.ann.SayHello(ctx); err != nil { // brings the state again
-		return "", err
-	}
-	st, err := m.ann.Until(ctx, m.id, "its state again", func(st protocol.State) bool { return st.ServerTime.After(before.ServerTime) })
-	if err != nil {
-		return "", broken("%v", err)
-	}
-	if len(st.Moves) != len(before.Moves) || st.Status != before.Status || st.Holders[0].Epoch != before.Holders[0].Epoch {
-		return "", broken("%s was refused as %q, but has changed the game", what, refusal.Code)
-	}
-	return refusal.Code, nil
-}
-
-// ends waits for the end and checks that both players were told the same.
-func (m *match) ends(ctx context.Context) (game.Outcome, error) {
-	if err := m.both(ctx, "the end", finished); err != nil {
-		return game.Outcome{}, err
-	}
-	a, b := m.state(m.ann), m.state(m.bob)
-	if a.Outcome != b.Outcome || len(a.Moves) != len(b.Moves) {
-		return a.Outcome, broken("one player was told %s by %q after %d plies, the other %s by %q after %d",
-			a.Outcome.Result, a.Outcome.Reason, len(a.Moves), b.Outcome.Result, b.Outcome.Reason, len(b.Moves))
-	}
-	return a.Outcome, nil
-}
-
-// byRules reports whether a game was ended by its moves.
-func byRules(o game.Outcome) bool { return o.Over() && !endedBy[o.Reason] }
-
-// endsWell waits for an end by the moves of the game.
-func (m *match) endsWell(ctx context.Context) (string, error) {
-	out, err := m.ends(ctx)
-	if err != nil {
-		return "", err
-	}
-	n := len(m.state(m.ann).Moves)
-	if !byRules(out) {
-		return "", broken("the game ended after %s: %s by %q", plyCount(n), out.Result, out.Reason)
-	}
-	return fmt.Sprintf("%s by %s after %s", out.Result, out.Reason, plyCount(n)), nil
-}
-
-// raw sends any bytes as a request of a player.
-func (r *platformRig) raw(ctx context.Context, p *scripted.Player, verb protocol.Verb, data []byte) (ans protocol.Answer, whole []byte, err error) {
-	for { // with no responders yet, or a lost message
-		try, cancel := within(ctx, r.eased(time.Second))
-		msg, err := p.Conn().RequestWithContext(try, r.subjects.Play(p.ID(), verb), data)
-		cancel()
-		if err == nil {
-			return ans, msg.Data, json.Unmarshal(msg.Data, &ans)
-		}
-		if ctx.Err() != nil {
-			return ans, nil, err
-		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return ans, nil, err
-		}
-	}
-}
-
-// respond answers an offer.
-func (r *platformRig) respond(msg *nats.Msg, ans protocol.OfferAnswer) error {
-	data, err := json.Marshal(ans)
-	if err != nil {
+// restart kills the platform and starts it again.
+func (r *platformRig) restart(ctx context.Context, away time.Duration) error {
+	if err := r.cfg.Program.Kill(); err != nil {
 		return err
 	}
-	return msg.Respond(data)
+	if err := sleep(ctx, away); err != nil {
+		return err
+	}
+	return r.cfg.Program.Start()
 }

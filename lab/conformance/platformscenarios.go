@@ -7,7 +7,7 @@ import (
 
 // platformScenarios are in the order in which they run: those that a platform may not
 // survive come last.
-var platformScenarios = []scenario[*platformRig]{
+var platformScenarios = []scenario[platformTrial]{
 	{"hello", "answer a hello with the heartbeat and the limits", "Hello and heartbeats", nil, platformHello},
 	{"unknown-peer", "refuse the heartbeat of an unknown instance as unknown-peer", "Hello and heartbeats", nil, platformUnknownPeer},
 	{"bad-input", "refuse what is malformed with the right code, and repeat nothing of it", "Refusals", nil, platformBadInput},

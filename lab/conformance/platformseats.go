@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,89 +12,57 @@ import (
 
 // Scenarios of seats that change hands.
 
-func platformResync(ctx context.Context, r *platformRig) (string, error) {
-	m, err := r.meetAt(ctx, 2, r.terms)
-	if err != nil {
-		return "", err
-	}
+func platformResync(t platformTrial) string {
+	m := t.meetAt(2, t.terms)
 	before := m.state(m.ann)
-	if err := m.ann.SayHello(ctx); err != nil {
-		return "", broken("%v", err)
-	}
-	st, err := m.ann.Until(ctx, m.id, "the state after a hello", func(st protocol.State) bool { return st.ServerTime.After(before.ServerTime) })
-	if err != nil {
-		return "", broken("%v", err)
-	}
+	t.must(m.ann.SayHello(t.ctx))
+	st := t.await(m.ann, m.id, "the state after a hello", func(st protocol.State) bool { return st.ServerTime.After(before.ServerTime) })
 	if st.Seq != before.Seq || len(st.Moves) != 2 {
-		return "", broken("the state again has seq %d and %d plies, before %d and 2", st.Seq, len(st.Moves), before.Seq)
+		t.failf("the state again has seq %d and %d plies, before %d and 2", st.Seq, len(st.Moves), before.Seq)
 	}
 	if !m.heldBy(m.ann) {
-		return "", broken("the answer to the hello does not list the game as held")
+		t.failf("the answer to the hello does not list the game as held")
 	}
-	return "the game is listed, and its state came again", m.playTo(ctx, 4)
+	m.playTo(4)
+	return "the game is listed, and its state came again"
 }
 
-// taken waits until another instance holds the second seat, and checks that it plays.
-func (m *match) taken(ctx context.Context, by *scripted.Player, epoch uint64) (string, error) {
+// expectTaken waits until another instance holds the second seat, and checks that it plays.
+func (m *match) expectTaken(by *scripted.Player, epoch uint64) string {
 	began := time.Now()
-	soon, cancel := within(ctx, m.r.eased(20*time.Second))
-	defer cancel()
-	st, err := m.ann.Until(soon, m.id, "the seat to be taken", func(st protocol.State) bool { return st.Holders[game.Second].Instance == by.Instance() })
-	if err != nil {
-		return "", broken("the seat was not given to the other instance: %v", err)
-	}
+	st, err := m.ann.Until(m.within(m.eased(20*time.Second)).ctx, m.id, "the seat to be taken", func(st protocol.State) bool { return st.Holders[game.Second].Instance == by.Instance() })
+	m.mustf(err, "the seat was not given to the other instance")
 	if st.Holders[game.Second].Epoch <= epoch {
-		return "", broken("the seat changed hands in epoch %d", epoch)
+		m.failf("the seat changed hands in epoch %d", epoch)
 	}
 	m.bob = by
-	if _, err := by.Until(ctx, m.id, "its first state", func(st protocol.State) bool { return st.Holders[game.Second].Instance == by.Instance() }); err != nil {
-		return "", broken("%v", err)
-	}
-	if err := m.playTo(ctx, len(m.state(m.ann).Moves)+2); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("taken after %v, in epoch %d", time.Since(began).Round(100*time.Millisecond), st.Holders[game.Second].Epoch), nil
+	m.await(by, m.id, "its first state", func(st protocol.State) bool { return st.Holders[game.Second].Instance == by.Instance() })
+	m.playTo(len(m.state(m.ann).Moves) + 2)
+	return fmt.Sprintf("taken after %v, in epoch %d", time.Since(began).Round(100*time.Millisecond), st.Holders[game.Second].Epoch)
 }
 
 // handover makes bob's first instance lose its seat to his second one.
-func (r *platformRig) handover(ctx context.Context, lose func(b1 *scripted.Player, m *match) error) (string, error) {
-	m, err := r.meetAt(ctx, 2, r.terms)
-	if err != nil {
-		return "", err
-	}
+func (t platformTrial) handover(lose func(b1 *scripted.Player, m *match)) string {
+	m := t.meetAt(2, t.terms)
 	b1 := m.bob
-	b2, err := r.join(ctx, bob)
-	if err != nil {
-		return "", err
-	}
+	b2 := t.joinPlayer(bob)
 	epoch := m.state(m.ann).Holders[game.Second].Epoch
-	if err := lose(b1, m); err != nil {
-		return "", err
-	}
-	seen, err := m.taken(ctx, b2, epoch)
-	if err != nil {
-		return "", err
-	}
+	lose(b1, m)
+	seen := m.expectTaken(b2, epoch)
 	if !b1.Conn().IsConnected() || m.mover() != m.bob {
-		if err := m.playTo(ctx, len(m.state(m.ann).Moves)+1); err != nil {
-			return "", err
-		}
+		m.playTo(len(m.state(m.ann).Moves) + 1)
 	}
-	req, err := m.choose(m.bob)
-	if err != nil {
-		return "", err
-	}
+	req := m.chooseMove(m.bob)
 	req.Epoch = epoch
-	_, err = b1.SendMove(ctx, m.id, req)
-	_, err = m.refused(ctx, "a move of the old holder", err, protocol.Stale, protocol.Denied)
-	return seen + "; the old holder is refused", err
+	_, err := b1.SendMove(t.ctx, m.id, req)
+	m.expectRefused("a move of the old holder", err, protocol.Stale, protocol.Denied)
+	return seen + "; the old holder is refused"
 }
 
-func platformSilence(ctx context.Context, r *platformRig) (string, error) {
-	return r.handover(ctx, func(b1 *scripted.Player, _ *match) error {
+func platformSilence(t platformTrial) string {
+	return t.handover(func(b1 *scripted.Player, _ *match) {
 		refuseOffers(b1)
 		b1.SetQuiet(true)
-		return nil
 	})
 }
 
@@ -106,125 +73,85 @@ func refuseOffers(p *scripted.Player) {
 	}})
 }
 
-func platformLeave(ctx context.Context, r *platformRig) (string, error) {
-	return r.handover(ctx, func(b1 *scripted.Player, m *match) error {
+func platformLeave(t platformTrial) string {
+	return t.handover(func(b1 *scripted.Player, m *match) {
 		refuseOffers(b1)
 		b1.SetQuiet(true) // a heartbeat behind the leave would say that it still plays, and get the seat again
-		if _, err := b1.Leave(ctx, m.id); err != nil {
-			return broken("giving the seat back: %v", err)
-		}
-		return nil
+		_, err := b1.Leave(t.ctx, m.id)
+		t.mustf(err, "giving the seat back")
 	})
 }
 
 // platformLeaveTwice gives a seat back, takes it again, and then sends the same request once
 // more, and one of another process with the same instance id.
-func platformLeaveTwice(ctx context.Context, r *platformRig) (string, error) {
-	m, err := r.meetAt(ctx, 2, r.terms)
-	if err != nil {
-		return "", err
-	}
+func platformLeaveTwice(t platformTrial) string {
+	m := t.meetAt(2, t.terms)
 	epoch := m.state(m.ann).Holders[game.Second].Epoch
 	leave := func(id, more string) (code protocol.Code, err error) {
-		ans, _, err := r.raw(ctx, m.bob, protocol.VerbLeave, fmt.Appendf(nil, `{"v":1,"id":%q,"instance":%q,"games":[%q]%s}`, id, m.bob.Instance(), m.id, more))
+		ans, _, err := t.rawRequest(m.bob, protocol.VerbLeave, fmt.Appendf(nil, `{"v":1,"id":%q,"instance":%q,"games":[%q]%s}`, id, m.bob.Instance(), m.id, more))
 		return ans.Code, err
 	}
 	if code, err := leave("l1", ""); err != nil || code != protocol.Accepted {
-		return "", broken("giving the seat back: %s, %v", code, err)
+		t.failf("giving the seat back: %s, %v", code, err)
 	}
-	st, err := m.ann.Until(ctx, m.id, "the seat to be taken again", func(st protocol.State) bool {
+	st, err := m.ann.Until(t.ctx, m.id, "the seat to be taken again", func(st protocol.State) bool {
 		h := st.Holders[game.Second]
 		return h.Instance == m.bob.Instance() && h.Epoch > epoch
 	})
 	if err != nil {
-		return "", broken("%v", err)
+		t.must(err)
 	}
 	epoch = st.Holders[game.Second].Epoch
-	if _, err := leave("l1", ""); err != nil {
-		return "", broken("giving the seat back a second time: %v", err)
-	}
+	_, err = leave("l1", "")
+	t.mustf(err, "giving the seat back a second time")
 	if code, err := leave("l2", `,"secret":"guess"`); err != nil || code != protocol.Denied {
-		return "", broken("giving back the seat of another process: %s, %v", code, err)
+		t.failf("giving back the seat of another process: %s, %v", code, err)
 	}
-	refused := m.playTo(ctx, 4) // a move of an earlier epoch is stale: why, the opponent is told a moment later
-	if refused != nil {
-		late, cancel := context.WithTimeout(ctx, r.eased(time.Second))
-		defer cancel()
-		m.ann.Until(late, m.id, "another epoch", func(st protocol.State) bool { return st.Holders[game.Second].Epoch != epoch })
+	m.playTo(3)
+	_, refused := m.bob.SendMove(t.ctx, m.id, m.chooseMove(m.bob))
+	if refused != nil { // a move of an earlier epoch is stale; the opponent learns a moment later why
+		m.ann.Until(t.within(t.eased(time.Second)).ctx, m.id, "another epoch", func(st protocol.State) bool {
+			return st.Holders[game.Second].Epoch != epoch
+		})
 	}
 	if now := m.state(m.ann).Holders[game.Second].Epoch; now != epoch {
-		return "", broken("the seat was given back again: it is in epoch %d, and was in %d", now, epoch)
+		t.failf("the seat was given back again: it is in epoch %d, and was in %d", now, epoch)
 	}
-	if refused != nil {
-		return "", refused
-	}
-	return fmt.Sprintf("taken again in epoch %d, and kept", epoch), nil
+	t.mustf(refused, "a legal move at ply 3")
+	m.both("the move", plies(4))
+	return fmt.Sprintf("taken again in epoch %d, and kept", epoch)
 }
 
-func platformLostEnd(ctx context.Context, r *platformRig) (string, error) {
-	b, proxy, err := r.joinProxied(ctx, bob)
-	if err != nil {
-		return "", err
-	}
-	a, err := r.join(ctx, ann)
-	if err != nil {
-		return "", err
-	}
-	m, err := r.pair(ctx, a, b, r.terms)
-	if err != nil {
-		return "", err
-	}
-	if err := m.playTo(ctx, 3); err != nil {
-		return "", err
-	}
+func platformLostEnd(t platformTrial) string {
+	b, proxy := t.joinThroughProxy(bob)
+	a := t.joinPlayer(ann)
+	m := t.pair(a, b, t.terms)
+	m.playTo(3)
 	proxy.Refuse(true)
-	st := m.state(a)
-	if _, err := a.Resign(ctx, m.id, st.Holders[st.You].Epoch, len(st.Moves)); err != nil {
-		return "", broken("a resignation: %v", err)
-	}
-	if _, err := a.Until(ctx, m.id, "the end", finished); err != nil {
-		return "", broken("%v", err)
-	}
+	m.resign(a)
+	t.await(a, m.id, "the end", finished)
 	proxy.Refuse(false)
-	if err := protocol.Await(ctx, b.Conn()); err != nil {
-		return "", err
-	}
-	if err := b.SayHello(ctx); err != nil {
-		return "", broken("%v", err)
-	}
+	t.must(protocol.Await(t.ctx, b.Conn()))
+	t.must(b.SayHello(t.ctx))
 	if m.heldBy(b) {
-		return "", broken("the game that has ended is listed as held")
+		t.failf("the game that has ended is listed as held")
 	}
-	_, err = b.Resign(ctx, m.id, 1, len(st.Moves))
+	_, err := b.Resign(t.ctx, m.id, 1, 3)
 	refusal, ok := errors.AsType[*protocol.Error](err)
 	if !ok {
-		return "", broken("a resignation after the end: %v, want a refusal", errText(err))
+		t.failf("a resignation after the end: %v, want a refusal", errText(err))
 	}
-	return fmt.Sprintf("not listed, and requests are refused as %s", refusal.Code), nil
+	return fmt.Sprintf("not listed, and requests are refused as %s", refusal.Code)
 }
 
-func platformHalfOpen(ctx context.Context, r *platformRig) (string, error) {
-	a, err := r.join(ctx, ann)
-	if err != nil {
-		return "", err
-	}
-	b1, proxy, err := r.joinProxied(ctx, bob)
-	if err != nil {
-		return "", err
-	}
+func platformHalfOpen(t platformTrial) string {
+	a := t.joinPlayer(ann)
+	b1, proxy := t.joinThroughProxy(bob)
 	b1.SetNoReconnect(true)
-	m, err := r.pair(ctx, a, b1, r.terms)
-	if err != nil {
-		return "", err
-	}
-	if err := m.playTo(ctx, 2); err != nil {
-		return "", err
-	}
+	m := t.pair(a, b1, t.terms)
+	m.playTo(2)
 	epoch := m.state(a).Holders[game.Second].Epoch
-	b2, err := r.join(ctx, bob)
-	if err != nil {
-		return "", err
-	}
+	b2 := t.joinPlayer(bob)
 	proxy.HalfOpen()
-	return m.taken(ctx, b2, epoch)
+	return m.expectTaken(b2, epoch)
 }
