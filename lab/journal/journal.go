@@ -184,14 +184,15 @@ func (j *File) write(v any) error {
 	if err != nil {
 		return err
 	}
+	if j.max > 0 && len(b) >= j.max {
+		return fmt.Errorf("not written: a line of %d bytes, more than %d", len(b)+1, j.max)
+	}
 	if j.head != nil {
 		head, err := json.Marshal(j.head)
 		if err != nil {
 			return err
 		}
-		b = append(append(head, '\n'), b...)
-	} else if j.max > 0 && len(b) >= j.max {
-		return fmt.Errorf("not written: a line of %d bytes, more than %d", len(b)+1, j.max)
+		b = slices.Concat(head, []byte{'\n'}, b)
 	}
 	if j.failed != nil {
 		if err := j.repair(); err != nil {
