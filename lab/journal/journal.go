@@ -52,6 +52,9 @@ type Layout struct {
 	// Same compares the first line of an existing file with the terms. Without it the
 	// file has no terms, and its first line is like the others.
 	Same func(line []byte) error
+	// Differs is wrapped by the error of Same for other terms that may be replaced in a file
+	// that has no further line; nil: none.
+	Differs error
 	// Take is called for each further line of an existing file.
 	Take func(line []byte) error
 }
@@ -75,8 +78,7 @@ type File struct {
 
 // Open opens or creates a file. Its terms are written with the first line after them, and a
 // new file that gets no line is removed again, so that a run that fails at its start leaves
-// nothing that the next one, perhaps with other terms, would have to keep to. Nor do the
-// terms of a file that holds nothing else. A last line that was truncated by a crash or a full
+// nothing that the next one, perhaps with other terms, would have to keep to. A last line that was truncated by a crash or a full
 // disk is removed (see Torn). The error wraps ErrInUse or an UnfitError, is that of Take
 // with the number of the line, or says what else is wrong; the file is then unchanged.
 func Open(path string, l Layout) (*File, error) {
@@ -269,7 +271,7 @@ func (j *File) load(l *Layout, fresh bool) error {
 			err = l.Take(line)
 		default:
 			if err = l.Same(line); err != nil {
-				if _, rest := in.Peek(1); fresh && rest == io.EOF {
+				if _, rest := in.Peek(1); fresh && rest == io.EOF && l.Differs != nil && errors.Is(err, l.Differs) {
 					return nil
 				}
 				err = &UnfitError{err}

@@ -26,7 +26,7 @@ var errTerms = errors.New("other terms")
 // open opens a file and returns the numbers in it.
 func open(path string, now terms) (j *File, have []int, err error) {
 	j, err = Open(path, Layout{
-		Name: "things", What: "a file of things", Prefix: `{"things":`, MaxLine: 100, Terms: now,
+		Name: "things", What: "a file of things", Prefix: `{"things":`, MaxLine: 100, Terms: now, Differs: errTerms,
 		Same: func(line []byte) error {
 			var have terms
 			if err := json.Unmarshal(line, &have); err != nil {
