@@ -57,6 +57,13 @@ func Check(ctx context.Context, s external.Spec, o Options, report func(Finding)
 	return check(ctx, s, o, func(*checker) {}, report)
 }
 
+// Times that a sound program keeps on a busy machine, too.
+const (
+	startTime = 30 * time.Second
+	graceTime = 10 * time.Second
+	quitTime  = time.Second
+)
+
 // check is Check with a change of the checker before it begins.
 func check(ctx context.Context, s external.Spec, o Options, change func(*checker), report func(Finding)) error {
 	start, err := catalog.Setup(o.Game, rulesFor(s, o), "")
@@ -68,6 +75,7 @@ func check(ctx context.Context, s external.Spec, o Options, change func(*checker
 		return err
 	}
 	defer e.Close()
+	e.SetTimes(startTime, graceTime, quitTime)
 	x := &checker{program: e, spec: s, options: o, start: start, waited: func(a external.Answer) time.Duration { return a.Waited }}
 	change(x)
 	// Closing the engine ends every wait of a check.
