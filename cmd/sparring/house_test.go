@@ -34,6 +34,9 @@ var imports = map[string][]string{
 	// A table has the page's words for refused moves, openings and ends of games.
 	"lab/otb": {"lab", "pipe", "engine", "record", "protocol", "game", "arena/web/static$", "arena/web/view$"},
 
+	// The doctor plays games as a bot on a platform.
+	"lab/doctor": {"lab", "pipe", "engine", "record", "protocol", "game", "configs", "bot", "arena$", "arena/livegame", "arena/glicko", "arena/pairing"},
+
 	"protocol":             {"protocol$", "game$", "game/clock$"}, // moves are text
 	"protocol/natsconf":    {"protocol/natsconf", "configs"},
 	"protocol/embedded":    {"protocol", "game$", "game/clock$", "configs"},

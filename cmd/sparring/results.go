@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -67,16 +68,32 @@ func sayResumed(errs io.Writer, path string, games int) {
 	}
 }
 
+// neverStarted reports whether every game was lost because an engine did not start: nothing
+// was played, and the next match, with an engine that does, may have other settings.
+func neverStarted(s *match.Standing) bool {
+	lost := 0
+	for i := range s.Players {
+		lost += s.Players[i].Faults[engine.FaultStart]
+	}
+	return s.Games > 0 && lost == s.Games
+}
+
 // playMatch plays the match with its result file, if path is not "", and shows its
 // progress. The standing is nil if the file can't be used.
-func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) (*match.Standing, error) {
+func playMatch(ctx context.Context, c *cobra.Command, plan *match.Plan, path string) (standing *match.Standing, err error) {
 	errs := c.ErrOrStderr()
 	if path != "" {
 		file, err := openResults(errs, path, &plan.Terms)
 		if err != nil {
 			return nil, err
 		}
-		defer file.Close()
+		fresh := len(file.Games()) == 0
+		defer func() {
+			file.Close()
+			if fresh && standing != nil && neverStarted(standing) && os.Remove(path) == nil {
+				fmt.Fprintf(errs, "sparring: %s: not kept, because no game has begun\n", path)
+			}
+		}()
 		sayResumed(errs, path, len(file.Games()))
 		plan.File = file
 	}

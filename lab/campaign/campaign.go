@@ -93,6 +93,7 @@ type meeting struct {
 	over   bool
 	before int // games at the end of the last run that ended by itself
 	old    []*pairing
+	past   []Earlier            // the games of old
 	faults map[int]*match.Fault // the latest of each player
 }
 
@@ -228,7 +229,8 @@ func (c *Campaign) add(m *Match, pair [2]int) error {
 	mt.handed = len(games) / 2
 	plan.File.Forget()
 	c.meets = append(c.meets, mt)
-	return nil
+	mt.past, err = c.earlier(mt)
+	return err
 }
 
 // games opens the file of a pairing, or reads it.

@@ -174,7 +174,17 @@ func TestNights(t *testing.T) {
 		t.Errorf("faults: %+v", s.Faults)
 	}
 
-	// Another version of all: all starts over, and is compared.
+	// Another version of all: what was played stays to be seen before the first new game.
+	c, err := Read(planOf(dir, 6, "2", aWins))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if first := summary(t, c).Matches[0].Pairings[0]; first.Games() != 0 || len(first.Earlier) != 1 || first.Earlier[0].Games() != 6 || first.Earlier[0].Wins != 6 || len(first.Earlier[0].Why) == 0 {
+		t.Errorf("after a new version: %+v", first)
+	}
+
+	// All starts over, and is compared.
 	s = night(t, planOf(dir, 6, "2", aWins))
 	if s.New != 18 || len(s.Players) != 3 || len(s.Old) != 3 || s.Old[0].Games != 6 || !s.Strength[0].Versions || s.Strength[0].Before.Games() != 6 {
 		t.Errorf("third night: %+v", s)

@@ -159,7 +159,7 @@ func openJournal(dir, name string, write bool) (f *journal.File, l *log, err err
 	l = &log{}
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		if isOthers(dir) {
 			return nil, nil, fmt.Errorf("%s: %w: it is not empty and has no %s", dir, ErrOther, journalName)
 		}
 		if !write {
@@ -175,6 +175,19 @@ func openJournal(dir, name string, write bool) (f *journal.File, l *log, err err
 	}
 	f, err = journal.Open(path, layout(name, l))
 	return f, l, err
+}
+
+// isOthers reports whether a folder without a journal holds anything but what a start that
+// failed may have left there.
+func isOthers(dir string) bool {
+	entries, _ := os.ReadDir(dir) // none: it is not there
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		if e.Name() != gamesDir {
+			return e.Name() != journalName+".lock"
+		}
+		games, err := os.ReadDir(filepath.Join(dir, gamesDir))
+		return err != nil || len(games) > 0
+	})
 }
 
 // layout is that of the journal of a campaign; "" is any campaign's.

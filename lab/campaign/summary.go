@@ -139,6 +139,7 @@ type PairingSummary struct {
 	LOS     float64   `json:"los"`
 	Faults  [2]int    `json:"faults"`
 	File    string    `json:"file"`
+	Earlier []Earlier `json:"earlier,omitempty"` // with other versions, the latest first
 	Measure
 }
 
@@ -309,7 +310,7 @@ func (s *sums) add(m *meeting, st, previous *match.Standing, faults map[int]*mat
 	of.Games += played
 	of.Total += total
 	of.Repeated += st.Repeated
-	row := PairingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now,
+	row := PairingSummary{Players: names, Total: total, New: fresh, Aside: aside, LOS: meet.Pairs.LOS(), File: filepath.Join(gamesDir, m.File), Measure: now, Earlier: m.past,
 		Faults: [2]int{st.Players[0].FaultCount(), st.Players[1].FaultCount()}}
 	if m.plan.SPRT != nil {
 		row.Verdict = m.plan.SPRT.Verdict(meet.Pairs).String()

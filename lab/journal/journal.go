@@ -52,6 +52,9 @@ type Layout struct {
 	// Same compares the first line of an existing file with the terms. Without it the
 	// file has no terms, and its first line is like the others.
 	Same func(line []byte) error
+	// Differs is wrapped by the error of Same for other terms that may be replaced in a file
+	// that has no further line; nil: none.
+	Differs error
 	// Take is called for each further line of an existing file.
 	Take func(line []byte) error
 }
@@ -69,12 +72,17 @@ type File struct {
 	max    int   // bytes of a line; 0: any
 	size   int64 // of the complete lines
 	failed error // a write that has left a partial line
+	head   any   // the terms, until the first line is written after them
+	made   bool  // the file was not there before
 }
 
-// Open opens or creates a file. A last line that was truncated by a crash or a full
+// Open opens or creates a file. Its terms are written with the first line after them, and a
+// new file that gets no line is removed again, so that a run that fails at its start leaves
+// nothing that the next one, perhaps with other terms, would have to keep to. A last line that was truncated by a crash or a full
 // disk is removed (see Torn). The error wraps ErrInUse or an UnfitError, is that of Take
 // with the number of the line, or says what else is wrong; the file is then unchanged.
 func Open(path string, l Layout) (*File, error) {
+	_, absent := os.Lstat(path)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	info, unknown := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || unknown == nil && info.IsDir() { // the folder is missing, or it is one
@@ -83,7 +91,7 @@ func Open(path string, l Layout) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
-	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, max: l.MaxLine, lock: lockOf(path)}
+	j := &File{name: l.Name, path: path, f: f, sync: l.Sync, max: l.MaxLine, lock: lockOf(path), made: errors.Is(absent, fs.ErrNotExist)}
 	if j.info, err = f.Stat(); err != nil {
 		// told below
 	} else if locked, failed := j.lock.TryLock(); failed != nil {
@@ -91,7 +99,7 @@ func Open(path string, l Layout) (*File, error) {
 	} else if !locked {
 		err = ErrInUse
 	} else {
-		err = j.load(&l)
+		err = j.load(&l, true)
 		if err == nil {
 			err = j.resume(&l)
 		}
@@ -111,7 +119,7 @@ func Read(path string, l Layout) error {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	defer f.Close()
-	if err := (&File{f: f}).load(&l); err != nil {
+	if err := (&File{f: f}).load(&l, false); err != nil {
 		return fmt.Errorf("%s: %s: %w", l.Name, path, err)
 	}
 	return nil
@@ -152,9 +160,12 @@ func lockOf(path string) *flock.Flock {
 // result is missing.
 func (j *File) Torn() bool { return j.torn }
 
-// Close closes the file.
+// Close closes the file. A new one that has got no line is removed.
 func (j *File) Close() error {
 	defer j.lock.Close()
+	if info, err := os.Lstat(j.path); j.made && j.size == 0 && err == nil && os.SameFile(info, j.info) && info.Size() == 0 {
+		os.Remove(j.path) // otherwise it stays, empty, and is used by the next run
+	}
 	return j.f.Close()
 }
 
@@ -178,6 +189,13 @@ func (j *File) write(v any) error {
 	if j.max > 0 && len(b) >= j.max {
 		return fmt.Errorf("not written: a line of %d bytes, more than %d", len(b)+1, j.max)
 	}
+	if j.head != nil {
+		head, err := json.Marshal(j.head)
+		if err != nil {
+			return err
+		}
+		b = slices.Concat(head, []byte{'\n'}, b)
+	}
 	if j.failed != nil {
 		if err := j.repair(); err != nil {
 			return fmt.Errorf("%w: %w", ErrWrite, err)
@@ -196,6 +214,7 @@ func (j *File) write(v any) error {
 		return err
 	}
 	j.size += int64(n)
+	j.head = nil
 	return nil
 }
 
@@ -226,8 +245,9 @@ func (j *File) repair() error {
 	return j.rewind()
 }
 
-// load reads the file, and sets size and torn.
-func (j *File) load(l *Layout) error {
+// load reads the file, and sets size and torn. With fresh, other terms count only if the file
+// holds more.
+func (j *File) load(l *Layout, fresh bool) error {
 	foreign := &UnfitError{fmt.Errorf("not %s", l.What)}
 	in := bufio.NewReaderSize(j.f, 1<<20)
 	for n := 1; ; n++ {
@@ -251,6 +271,9 @@ func (j *File) load(l *Layout) error {
 			err = l.Take(line)
 		default:
 			if err = l.Same(line); err != nil {
+				if _, rest := in.Peek(1); fresh && rest == io.EOF && l.Differs != nil && errors.Is(err, l.Differs) {
+					return nil
+				}
 				err = &UnfitError{err}
 			}
 		}
@@ -261,14 +284,13 @@ func (j *File) load(l *Layout) error {
 	}
 }
 
-// resume removes everything after the last complete line, and begins a new file with
-// the terms.
+// resume removes everything after the last complete line. A new file begins with the terms.
 func (j *File) resume(l *Layout) error {
 	if err := j.rewind(); err != nil {
 		return err
 	}
 	if j.size == 0 && l.Same != nil {
-		return j.write(l.Terms)
+		j.head = l.Terms
 	}
 	return nil
 }

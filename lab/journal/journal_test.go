@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +26,7 @@ var errTerms = errors.New("other terms")
 // open opens a file and returns the numbers in it.
 func open(path string, now terms) (j *File, have []int, err error) {
 	j, err = Open(path, Layout{
-		Name: "things", What: "a file of things", Prefix: `{"things":`, MaxLine: 100, Terms: now,
+		Name: "things", What: "a file of things", Prefix: `{"things":`, MaxLine: 100, Terms: now, Differs: errTerms,
 		Same: func(line []byte) error {
 			var have terms
 			if err := json.Unmarshal(line, &have); err != nil {
@@ -44,6 +45,42 @@ func open(path string, now terms) (j *File, have []int, err error) {
 		},
 	})
 	return j, have, err
+}
+
+// TestNothingLeft: a run that fails before its first result leaves nothing that the next one,
+// with other terms, would have to keep to, and takes nothing away.
+func TestNothingLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "things.jsonl")
+	j, _, err := open(path, terms{1, 7})
+	if err == nil {
+		err = j.Close()
+	}
+	if _, gone := os.Stat(path); err != nil || !errors.Is(gone, fs.ErrNotExist) {
+		t.Fatalf("%v, and the file: %v", err, gone)
+	}
+	for _, had := range []string{"", `{"things":1,"seed":7}` + "\n"} { // as after a crash, and of an older version
+		if err := os.WriteFile(path, []byte(had), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if j, _, err = open(path, terms{1, 8}); err != nil {
+			t.Fatalf("%q: %v", had, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if content(t, path) != "" && content(t, path) != had {
+			t.Errorf("%q became %q", had, content(t, path))
+		}
+	}
+	if j, _, err = open(path, terms{1, 9}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(j.Append(thing{4}), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(path, terms{1, 7}); !errors.Is(err, errTerms) {
+		t.Errorf("with a result: %v", err)
+	}
 }
 
 // TestWithoutTerms: in a file without terms the first line is like the others.
@@ -177,13 +214,13 @@ func TestOthersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other")
 	const first = `{"things":1,"seed":7}` + "\n"
 	for text, want := range map[string]string{
-		"hello":                          "line 1: not a file of things",
-		"hello\n":                        "line 1: not a file of things",
-		"{}\n":                           "line 1: not a file of things",
-		`{"things":1` + "\n":             "line 1: not a file of things",
-		`{"things":1,"seed":8}` + "\n":   "line 1: other terms: seed is 8 in the file and 7 now",
-		first + "x\n":                    "line 2: invalid character",
-		first + strings.Repeat(" ", 100): "",
+		"hello":              "line 1: not a file of things",
+		"hello\n":            "line 1: not a file of things",
+		"{}\n":               "line 1: not a file of things",
+		`{"things":1` + "\n": "line 1: not a file of things",
+		`{"things":1,"seed":8}` + "\n" + `{"n":4}` + "\n": "line 1: other terms: seed is 8 in the file and 7 now",
+		first + "x\n":                             "line 2: invalid character",
+		first + strings.Repeat(" ", 100):          "",
 		first + strings.Repeat(" ", 100) + "{}\n": "line 2: more than 100 bytes",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -233,6 +270,9 @@ func TestFailedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	if err := j.Append(thing{0}); err != nil {
+		t.Fatal(err)
+	}
 	before := content(t, path)
 	away := path + ".away"
 	if err := errors.Join(j.f.Close(), os.Rename(path, away), os.Mkdir(path, 0o700)); err != nil { // as if the disk were gone

@@ -49,7 +49,7 @@ func OpenFile(path string, t *Terms) (*File, error) {
 // layout is that of a result file with these terms; same is called with the first line, and
 // may set them.
 func (r *File) layout(t *Terms, same func(line []byte) error) journal.Layout {
-	return journal.Layout{Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Same: same,
+	return journal.Layout{Name: "results", What: "a match's result file", Prefix: record.TermsPrefix, MaxLine: record.MaxLine, Same: same, Differs: ErrTerms,
 		Take: func(line []byte) error { return r.take(t, line) }}
 }
 

@@ -2,6 +2,7 @@ package match
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -181,13 +182,11 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	terms := planOf(t, "nodes=10", nil, "a", "b").Terms
 	other := terms
 	other.Seed, other.Limit.Nodes = 2, 20
-	path := filepath.Join(dir, "other.jsonl")
-	file, err := OpenFile(path, &other)
-	if err != nil {
+	path, header := filepath.Join(dir, "other.jsonl"), headerOf(t, &other)
+	if err := os.WriteFile(path, []byte(header+"{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	file.Close()
-	_, err = OpenFile(path, &terms)
+	_, err := OpenFile(path, &terms)
 	if !errors.Is(err, ErrTerms) || !strings.Contains(err.Error(), `limit is "nodes=20" in the file and "nodes=10" now`) || !strings.Contains(err.Error(), "seed") || strings.Contains(err.Error(), "rules is") {
 		t.Errorf("%v", err)
 	}
@@ -199,11 +198,7 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 		"TERMS" + "garbage\n":      "line 2: invalid record",
 		"TERMS" + `{"v":1}` + "\n": "line 2: invalid record",
 	} {
-		header, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = strings.Replace(text, "TERMS", string(header), 1)
+		text = strings.Replace(text, "TERMS", header, 1)
 		bad := filepath.Join(dir, "bad.jsonl")
 		if err := os.WriteFile(bad, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -217,10 +212,47 @@ func TestFilesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// headerOf returns the first line of a result file.
+func headerOf(t *testing.T, terms *Terms) string {
+	t.Helper()
+	data, err := json.Marshal(terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data) + "\n"
+}
+
+// TestNothingPlayed: settings under which no game was played bind no other match.
+func TestNothingPlayed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "begun.jsonl")
+	terms := planOf(t, "nodes=10", nil, "a", "b").Terms
+	other := terms
+	other.Seed = 2
+	file, err := OpenFile(path, &other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Close(); isThere(path) {
+		t.Error("a match without a game has left its file")
+	}
+	if err := os.WriteFile(path, []byte(headerOf(t, &other)), 0o644); err != nil { // as versions before left it
+		t.Fatal(err)
+	}
+	if file, err = OpenFile(path, &terms); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+}
+
+func isThere(path string) bool { _, err := os.Stat(path); return err == nil }
+
 // TestFileInUse: of two runs on one file, each would truncate the other's lines.
 func TestFileInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "busy.jsonl")
 	p := planOf(t, "nodes=10", map[string]script{"a": steady, "b": drawn}, "a", "b")
+	if err := os.WriteFile(path, []byte(headerOf(t, &p.Terms)), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	file, err := OpenFile(path, &p.Terms)
 	if err != nil {
 		t.Fatal(err)

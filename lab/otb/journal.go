@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -133,7 +134,8 @@ func (s *store) alive(at time.Time) { os.Chtimes(s.path, at, at) } // an estimat
 // close closes the journal; over: the game has ended.
 func (s *store) close(over bool) error {
 	err := errors.Join(s.flush(), s.file.Close())
-	if over && err == nil {
+	_, gone := os.Stat(s.path) // as that of a game in which nothing has happened
+	if over && err == nil || errors.Is(gone, fs.ErrNotExist) {
 		os.Remove(s.path + reserveExt)
 	}
 	return err

@@ -298,11 +298,16 @@ func OldGames(lang string, o campaign.Old) (string, error) {
 	return w.oldGames(o), nil
 }
 
-func (w words) oldGames(o campaign.Old) string {
-	var why []string
-	for _, r := range o.Why {
+// reasons says why games do not count any more.
+func (w words) reasons(all []campaign.Reason) (why []string) {
+	for _, r := range all {
 		why = append(why, w.T("campaign.old."+r.Kind, "name", r.Name, "before", orDash(r.Before), "now", orDash(r.Now)))
 	}
+	return why
+}
+
+func (w words) oldGames(o campaign.Old) string {
+	why := w.reasons(o.Why)
 	if o.Gone {
 		why = append(why, w.T("campaign.old.gone"))
 	}
@@ -426,6 +431,20 @@ func (w words) campaignMatch(m campaign.MatchSummary, report string) campaignMat
 			row.State = w.T("campaign.complete")
 		}
 		n.Rows = append(n.Rows, row)
+		for _, e := range x.Earlier {
+			n.Rows = append(n.Rows, w.earlierRow(x.Players, e))
+		}
 	}
 	return n
+}
+
+// earlierRow is the row of games that do not count any more. They stay on the page: a program
+// that is compiled again must not empty it.
+func (w words) earlierRow(players [2]string, e campaign.Earlier) campaignRow {
+	row := campaignRow{A: players[0], B: players[1], Games: fmt.Sprint(e.Games()), Result: resultOf(e.Score), Percent: w.percentInterval(e.Score),
+		Elo: w.elo(e.Pairs), LOS: orDash(""), State: w.T("campaign.earlier", "why", strings.Join(w.reasons(e.Why), w.T("campaign.semicolon")))}
+	if e.Pairs.Count() > 1 {
+		row.LOS = fmt.Sprintf("%.0f\u00a0%%", 100*e.Pairs.LOS())
+	}
+	return row
 }

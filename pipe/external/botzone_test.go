@@ -112,16 +112,3 @@ func TestBotzoneRefusals(t *testing.T) {
 		}
 	}
 }
-
-// TestCheckBotzone: what can be checked of a bot is fine, on the platform's board.
-func TestCheckBotzone(t *testing.T) {
-	found := map[string]Finding{}
-	if err := check(t.Context(), botzoneSpec(t, Botzone), "amazons", patient, func(f Finding) { found[f.Check] = f }); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]Verdict{"start": Good, "moves": Good, "time": Skip, "clock": Skip, "stop": Skip, "output": Good, "children": Good, "quit": Skip} {
-		if found[name].Verdict != want && (canMeasure || name != "children") {
-			t.Errorf("%s: %+v, want %s", name, found[name], want)
-		}
-	}
-}

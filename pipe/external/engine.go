@@ -35,6 +35,18 @@ type Engine struct {
 	sizes    sizes    // as the latest process was told
 
 	stops stopDelays
+
+	// observe returns what is called with the lines of a process besides log, also between two
+	// games; nil: nothing is.
+	observe func(p *program, log func(Line)) func(Line)
+}
+
+// tapOf returns what is to be called with the lines of a process.
+func (e *Engine) tapOf(p *program, log func(Line)) func(Line) {
+	if e.observe == nil {
+		return log
+	}
+	return e.observe(p, log)
 }
 
 // sizes are the sizes that a program was told to use; 0 where it was told none.
@@ -230,7 +242,7 @@ func (e *Engine) reuse(tap func(Line)) *program {
 		e.idle = e.idle[:n-1]
 		if p.fault() == nil { // else it has ended, and harmed no game
 			e.busy = append(e.busy, p)
-			p.setTap(tap)
+			p.setTap(e.tapOf(p, tap))
 			return p
 		}
 	}
@@ -287,7 +299,7 @@ func (e *Engine) keep(p *program) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.busy = without(e.busy, p)
-	p.setTap(nil)
+	p.setTap(e.tapOf(p, nil))
 	if e.closed {
 		return // which has killed it
 	}

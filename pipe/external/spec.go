@@ -251,6 +251,9 @@ func (d Dialect) CheckRules(r *game.Rules) error {
 	return fmt.Errorf("%s engines play only from the start of %s, not from that of %s", d, usual.Name, r.Name)
 }
 
+// OneMove reports whether a process of the protocol plays a single move.
+func (d Dialect) OneMove() bool { return protocols[d].oneMove }
+
 // SetsUp reports whether a search may begin from any position. Otherwise engines
 // of the protocol play only from the usual start of their game.
 func (d Dialect) SetsUp() bool { return protocols[d].positions }

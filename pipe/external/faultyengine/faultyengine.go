@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -53,6 +54,12 @@ const (
 	EarlyNull   = "early-null"   // the same, without a move
 	NullAtStop  = "null-at-stop" // answers stop without a move
 	SlowStop    = "slow-stop"    // answers stop after StopDelay
+	HangOnce    = "hang-once"    // never answers the move that it is asked for as number HangsAt
+	DiesIdle    = "dies-idle"    // ends at the next game, without a word
+	LeaksMove   = "leaks-move"   // answers a new game with its last move
+	KeepsBoard  = "keeps-board"  // ignores a position with fewer moves than it has on its board
+	Counts      = "counts"       // counts moves by "go perft", as many engines do
+	CountsWrong = "counts-wrong" // the same, with the moves of horses with a blocked leg
 
 	// In UCCI: treats "go depth infinite" as a search to depth 0 and answers without
 	// a move, as ElephantEye does; understands "go infinite".
@@ -67,14 +74,20 @@ const (
 	OpenBoard  = "gomocup-open-board"  // ends when it gets a BOARD while there are stones, as Carbon does
 	NoRestart  = "gomocup-no-restart"  // does not answer RESTART, which is optional
 	Suggests   = "gomocup-suggests"    // suggests its moves, and waits for PLAY
+	PlaysWell  = "gomocup-fine"        // has no fault, and knows Renju
+	Forbidden  = "gomocup-forbidden"   // plays Renju's forbidden points
 
 	child = "child" // what Fork and Zombie start
 )
 
-// Modes are all modes.
+// Modes are all modes but those of Breaks.
 var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed, NoLineEnd,
 	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
-	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests}
+	HangOnce, DiesIdle, LeaksMove, KeepsBoard, Counts, CountsWrong,
+	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests, PlaysWell, Forbidden}
+
+// HangsAt is the number of the move at which HangOnce hangs.
+const HangsAt = 60
 
 // StopDelay is how late SlowStop answers.
 const StopDelay = 300 * time.Millisecond
@@ -114,7 +127,7 @@ func run(mode string) int {
 	switch mode {
 	case DepthInfinite, StopCrosses:
 		handle = e.handleUCCI
-	case ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests:
+	case ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests, PlaysWell, Forbidden:
 		handle = (&gomocupEngine{engine: e}).handle
 	}
 	in := bufio.NewScanner(os.Stdin)
@@ -136,7 +149,9 @@ type engine struct {
 	hog  [][]byte
 	exit int
 
-	asked int // for moves
+	asked int    // for moves
+	said  string // its last answer
+	rng   *rand.Rand
 
 	thinking bool // without limits
 }
@@ -167,6 +182,16 @@ func (e *engine) handleUCI(line string) bool {
 		}
 	case uci.IsReady:
 		e.say(uci.ReadyOK{})
+	case uci.NewGame:
+		if e.said == "" {
+			break
+		}
+		switch e.mode {
+		case DiesIdle:
+			return false
+		case LeaksMove:
+			e.say(e.said)
+		}
 	case uci.SetOption:
 		if c.Name == "UCI_Variant" {
 			e.game = c.Value
@@ -210,6 +235,9 @@ func (e *engine) setUp(c uci.Position) {
 	for _, m := range c.Moves {
 		moves = append(moves, d.Ours(m))
 	}
+	if e.mode == KeepsBoard && e.pos != nil && len(moves) < e.pos.Ply() {
+		return
+	}
 	e.play(d.OurPosition(c.FEN), moves)
 }
 
@@ -230,6 +258,9 @@ func (e *engine) play(position string, moves []string) {
 // think searches, or shows the fault of its mode; false ends the program.
 func (e *engine) think(g uci.Go) bool {
 	switch {
+	case g.Perft > 0 && (e.mode == Counts || e.mode == CountsWrong):
+		e.divide(g.Perft)
+		return true
 	case g.Infinite && e.mode == CrashPonder:
 		e.exit = 1
 		return false
@@ -240,6 +271,10 @@ func (e *engine) think(g uci.Go) bool {
 	switch e.mode {
 	case HangGo:
 		time.Sleep(time.Minute)
+	case HangOnce:
+		if e.asked++; e.asked == HangsAt {
+			time.Sleep(time.Minute)
+		}
 	case CrashGo:
 		fmt.Fprintln(os.Stderr, "assertion failed: depth > 0")
 		e.exit = 134
@@ -341,14 +376,16 @@ func (e *engine) answer() {
 		return
 	}
 	text, reply := e.form().Theirs(e.pos.Format(moves[0])), ""
-	switch e.mode {
+	switch {
 	default:
 		reply = e.reply(moves[0])
-	case Null:
+	case strings.HasPrefix(e.mode, breaks):
+		text = e.form().Theirs(e.greedy())
+	case e.mode == Null:
 		text = "0000"
-	case Illegal:
+	case e.mode == Illegal:
 		text = "a1i10"
-	case Opponent:
+	case e.mode == Opponent:
 		if p := e.pos.Clone(); p.Play(moves[0]) == nil {
 			if replies := p.Legal(nil); len(replies) > 0 {
 				text = e.form().Theirs(p.Format(replies[len(replies)-1]))
@@ -357,6 +394,7 @@ func (e *engine) answer() {
 	}
 	e.say(uci.Info{Depth: 1, Score: uci.Score{Unit: uci.Centipawns, Value: 12}, Nodes: uint64(len(moves)), PV: []string{text}})
 	best := uci.BestMove{Move: text, Ponder: reply}.String()
+	e.said = best
 	if e.mode == Repeats {
 		best += "\n" + best
 	}

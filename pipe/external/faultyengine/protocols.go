@@ -3,6 +3,8 @@ package faultyengine
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,6 +57,7 @@ type gomocupEngine struct {
 	decoder gomocup.Decoder
 	unknown []string  // keys of INFO since its last move
 	moved   time.Time // when it last moved
+	rules   string    // "" is freestyle
 }
 
 // listensAfter is the time after a move in which LosesWord loses words.
@@ -74,11 +77,17 @@ func (e *gomocupEngine) handle(line string) bool {
 	}
 	switch c.Verb {
 	case gomocup.Start, gomocup.Restart:
-		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
+		e.pos, _ = catalog.Setup("gomoku", e.rules, "")
 		e.say("OK")
 	case gomocup.Info:
 		if e.mode == ErrorLines {
 			e.unknown = append(e.unknown, c.Key)
+		}
+		if rule, err := strconv.Atoi(c.Value); c.Key == gomocup.RuleKey && err == nil {
+			e.rules, _ = gomocup.Rule(rule).RuleSet(15)
+			if e.pos != nil && e.pos.Ply() == 0 {
+				e.pos, _ = catalog.Setup("gomoku", e.rules, "")
+			}
 		}
 	case gomocup.Board:
 		if e.mode == OpenBoard && e.pos.Ply() > 0 {
@@ -86,10 +95,7 @@ func (e *gomocupEngine) handle(line string) bool {
 			e.exit = 3
 			return false
 		}
-		e.pos, _ = catalog.Setup("gomoku", "gomoku/freestyle-15", "")
-		for _, s := range c.Stones {
-			e.put(s.Point)
-		}
+		e.place(c.Stones)
 		e.move()
 	case gomocup.Begin:
 		if e.pos.Ply() > 0 {
@@ -110,6 +116,36 @@ func (e *gomocupEngine) handle(line string) bool {
 	return true
 }
 
+// place sets up a board. Whoever has as many stones as the opponent, and moves, is Black.
+func (e *gomocupEngine) place(stones []gomocup.Stone) {
+	const size = 15
+	rows := make([][]byte, size)
+	for i := range rows {
+		rows[i] = make([]byte, size)
+	}
+	own := 0
+	for _, s := range stones {
+		if s.Side == gomocup.Own {
+			own++
+		}
+	}
+	letters, side := "xo", "b"
+	if 2*own < len(stones) {
+		letters, side = "ox", "w"
+	}
+	for _, s := range stones {
+		mark := letters[0]
+		if s.Side != gomocup.Own {
+			mark = letters[1]
+		}
+		row, _ := strconv.Atoi(s.Point.Move(size)[1:])
+		rows[size-row][s.Point.Move(size)[0]-'a'] = mark
+	}
+	if p, err := catalog.Setup("gomoku", e.rules, BoardText(rows)+" "+side); err == nil {
+		e.pos = p // otherwise its next answer is illegal
+	}
+}
+
 func (e *gomocupEngine) put(at gomocup.Point) {
 	if m, err := e.pos.Parse(at.Move(15)); err == nil {
 		e.pos.Play(m) // otherwise its next answer is illegal
@@ -121,11 +157,7 @@ func (e *gomocupEngine) move() {
 		e.say(gomocup.Answer{Kind: gomocup.Error, Text: "Unknown command: " + strings.ToUpper(key)})
 	}
 	e.unknown = nil
-	m := game.NoMove
-	if legal := e.pos.Legal(nil); len(legal) > 0 {
-		m = legal[0]
-	}
-	at, err := gomocup.PointOf(e.pos.Format(m), 15)
+	at, err := gomocup.PointOf(e.choose(), 15)
 	if err != nil {
 		return
 	}
@@ -134,6 +166,26 @@ func (e *gomocupEngine) move() {
 		return
 	}
 	e.play(at)
+}
+
+// choose returns the first legal move that does not lose at once, or with Forbidden one
+// that does.
+func (e *gomocupEngine) choose() string {
+	var forbidden []string
+	if f, ok := e.pos.(game.Forbidder); ok {
+		for _, at := range f.Forbidden() {
+			forbidden = append(forbidden, at.Point)
+		}
+	}
+	if e.mode == Forbidden && len(forbidden) > 0 {
+		return forbidden[0]
+	}
+	for _, m := range e.pos.Legal(nil) {
+		if text := e.pos.Format(m); !slices.Contains(forbidden, text) {
+			return text
+		}
+	}
+	return e.pos.Format(firstOf(e.pos))
 }
 
 func (e *gomocupEngine) play(at gomocup.Point) {

@@ -1,6 +1,7 @@
-package main
+package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,42 +24,45 @@ import (
 	"sparring/game"
 	"sparring/lab/match"
 	"sparring/lab/overnats"
+	"sparring/lab/texttable"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
 
-// ladderClock is the default clock of the ladder.
-const ladderClock = "60+1"
-
 // lostAfter is how long the bots of a deep check may be silent: it is about the engine,
 // not about this machine.
 const lostAfter = 15 * time.Second
 
-// The players of a deep check.
+// The players of the games. A plan's players have these names.
 const (
-	deepChecked  protocol.PlayerID = "checked"
-	deepOpponent protocol.PlayerID = "opponent"
+	Checked  protocol.PlayerID = "checked"
+	Opponent protocol.PlayerID = "opponent"
 )
 
-// deepCheck plays two games with a program as a bot plays them on the ladder: on a
-// platform, with pondering, by its code. Opponent is another bot, with our engine.
-type deepCheck struct {
-	spec  external.Spec
-	game  string
-	clock string
-	rival string // spec of the opponent's engine
-	moves int    // of the opponent, which then resigns
+// Games are games with a program as a bot plays them on the ladder: on a platform in this
+// process, with pondering, by a bot's code, against Sparring's engine.
+type Games struct {
+	Spec     external.Spec
+	Plan     match.Plan                   // over NATS, between Checked and Opponent
+	Progress func(moves int, line string) // is called after each move of the program; nil: not
+
+	rival string // spec of the opponent's engine; "": one that thinks long enough to be pondered on
+	moves int    // of the opponent, which then resigns; 0: a dozen
 	dir   string // for the data of the platform and the bots; removed afterwards
-	show  *display
-	pace  *pace
 
 	mu    sync.Mutex
 	games map[string]*deepGame
 	count int      // moves of the program
 	said  []string // warnings of the bot that belong to no game
 }
+
+// MovesOfGames is how many moves of the program Games.Run waits for, at most.
+const MovesOfGames = 2 * opponentMoves
+
+// opponentMoves is how many moves the opponent makes.
+const opponentMoves = 12
 
 // deepGame is what a game has shown.
 type deepGame struct {
@@ -69,32 +73,22 @@ type deepGame struct {
 }
 
 // of returns what is known of a game. The caller holds mu.
-func (d *deepCheck) of(id string) *deepGame {
+func (d *Games) of(id string) *deepGame {
 	if d.games[id] == nil {
 		d.games[id] = &deepGame{}
 	}
 	return d.games[id]
 }
 
-// newDeepCheck returns a check whose opponent thinks long enough to be pondered on, and
-// gives up after a dozen moves.
-func newDeepCheck(spec external.Spec, gameName, clockText string, show *display) *deepCheck {
-	const moves = 12
-	return &deepCheck{spec: spec, game: gameName, clock: clockText, rival: "self:nodes=200000", moves: moves,
-		show: show, pace: newPace(show, 2*moves), games: map[string]*deepGame{}}
-}
-
-// run plays the games and reports a finding for each.
-func (d *deepCheck) run(ctx context.Context, report func(external.Finding)) error {
-	plan, err := d.plan()
-	if err != nil {
-		return err
-	}
+// Run plays the games and reports a finding for each.
+func (d *Games) Run(ctx context.Context, report func(Finding)) error {
+	d.games, d.rival, d.moves = map[string]*deepGame{}, cmp.Or(d.rival, "self:nodes=200000"), cmp.Or(d.moves, opponentMoves)
+	var err error
 	if d.dir, err = os.MkdirTemp("", "sparring-check-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(d.dir)
-	srv, err := embedded.Start(embedded.Config{Log: zerolog.Nop(), Players: []protocol.PlayerID{deepChecked, deepOpponent}})
+	srv, err := embedded.Start(embedded.Config{Log: zerolog.Nop(), Players: []protocol.PlayerID{Checked, Opponent}})
 	if err != nil {
 		return err
 	}
@@ -115,6 +109,7 @@ func (d *deepCheck) run(ctx context.Context, report func(external.Finding)) erro
 	if err != nil {
 		return err
 	}
+	plan := d.Plan
 	plan.Backend = overnats.New(js, a.Subjects(), time.Minute)
 
 	life, end := context.WithCancelCause(ctx)
@@ -145,34 +140,22 @@ func (d *deepCheck) run(ctx context.Context, report func(external.Finding)) erro
 	n := 0
 	plan.Watch = func(_ *match.Standing, g *match.Game) {
 		n++
-		d.show.clear()
 		d.report(n, g, report)
 	}
-	if _, err = match.Run(life, *plan); err != nil && len(d.said) > 0 && ctx.Err() == nil {
-		report(external.Finding{Check: "games", Verdict: external.Bad, Text: strings.Join(d.said, "; ")})
+	if _, err = match.Run(life, plan); err != nil && len(d.said) > 0 && ctx.Err() == nil {
+		report(Finding{Check: "games", Verdict: Bad, Text: strings.Join(d.said, "; ")})
 		err = nil
 	}
-	d.show.clear()
 	return err
 }
 
-// plan returns the match of the two games.
-func (d *deepCheck) plan() (*match.Plan, error) {
-	f := matchFlags{game: d.game, rules: d.spec.Dialect.Rules(d.game), a: string(deepChecked), b: string(deepOpponent), tournament: string(match.RoundRobin), games: 2, clock: d.clock,
-		seed: 1, concurrency: 1, margin: 50 * time.Millisecond, patience: time.Minute, hash: 1, threads: 1, over: overNATS}
-	if !d.spec.Dialect.SetsUp() || d.spec.Dialect.UsualStart() { // an opening is a position there
-		f.openings = noOpenings
-	}
-	return f.plan()
-}
-
 // settings returns those of a bot with one player.
-func (d *deepCheck) settings(player protocol.PlayerID, spec string) (bot.Config, error) {
+func (d *Games) settings(player protocol.PlayerID, spec string) (bot.Config, error) {
 	var cfg bot.Config
 	if err := configs.Defaults(&cfg); err != nil {
 		return cfg, err
 	}
-	profiles, err := json.Marshal(map[string]any{"players": []bot.Profile{{Player: player, Games: []string{d.game}, Engine: spec}}})
+	profiles, err := json.Marshal(map[string]any{"players": []bot.Profile{{Player: player, Games: []string{d.Plan.Terms.Game}, Engine: spec}}})
 	if err != nil {
 		return cfg, err
 	}
@@ -182,45 +165,43 @@ func (d *deepCheck) settings(player protocol.PlayerID, spec string) (bot.Config,
 }
 
 // checked returns the bot with the program.
-func (d *deepCheck) checked(srv *embedded.Server) (*bot.Bot, func(), error) {
-	cfg, err := d.settings(deepChecked, playerspec.Spec{Outside: &d.spec}.String())
-	if err != nil {
-		return nil, nil, err
-	}
-	nc, err := protocol.Connect(srv.Player(string(deepChecked)))
-	if err != nil {
-		return nil, nil, err
-	}
-	b, done, err := newBot(nc, cfg, newLog(d, "warn"), d.observe)
-	if err != nil {
-		nc.Close()
-		return nil, nil, err
-	}
-	return b, func() { done(); nc.Close() }, nil
+func (d *Games) checked(srv *embedded.Server) (*bot.Bot, func(), error) {
+	return d.open(srv, Checked, playerspec.Spec{Outside: &d.Spec}.String(), true, bot.Deps{
+		Log: zerolog.New(d).Level(zerolog.WarnLevel), Observe: d.observe})
 }
 
-// opponent returns the bot with our engine, which resigns after some moves.
-func (d *deepCheck) opponent(srv *embedded.Server) (*bot.Bot, func(), error) {
-	cfg, err := d.settings(deepOpponent, d.rival)
+// opponent returns the bot with our engine, which resigns after some moves. It does not
+// ponder: the core is the program's.
+func (d *Games) opponent(srv *embedded.Server) (*bot.Bot, func(), error) {
+	return d.open(srv, Opponent, d.rival, false, bot.Deps{Log: zerolog.Nop()})
+}
+
+// open returns a bot with one player. Call done after its end.
+func (d *Games) open(srv *embedded.Server, player protocol.PlayerID, spec string, ponders bool, deps bot.Deps) (b *bot.Bot, done func(), err error) {
+	cfg, err := d.settings(player, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg.Ponder = false // the core is the program's
-	nc, err := protocol.Connect(srv.Player(string(deepOpponent)))
+	cfg.Ponder = cfg.Ponder && ponders
+	nc, err := protocol.Connect(srv.Player(string(player)))
 	if err != nil {
 		return nil, nil, err
 	}
-	engines, pool := playerspec.NewEngines(playerspec.Options{HashBytes: 16 << 20, Threads: 1}), engine.NewPool(1)
-	done := func() {
+	const hash = 16 << 20
+	engines, pool := playerspec.NewEngines(playerspec.Options{HashBytes: hash, Threads: 1}), engine.NewPool(cfg.Cores)
+	done = func() {
 		pool.Close()
 		engines.Close() // the error does not matter at the end
 		nc.Close()
 	}
-	b, err := bot.New(nc, cfg, bot.Deps{Pool: pool, Build: engine.Build(), Log: zerolog.Nop(), NewGame: func(spec string, o engine.GameOptions) (engine.Game, error) {
-		g, err := engines.NewGame(spec, o)
-		return &shortGame{Game: g, left: d.moves}, err
-	}})
-	if err != nil {
+	deps.Pool, deps.Build, deps.KeepEngines, deps.NewGame = pool, engine.Build(), engines.Keep, engines.NewGame
+	if player == Opponent {
+		deps.NewGame = func(spec string, o engine.GameOptions) (engine.Game, error) {
+			g, err := engines.NewGame(spec, o)
+			return &shortGame{Game: g, left: d.moves}, err
+		}
+	}
+	if b, err = bot.New(nc, cfg, deps); err != nil {
 		done()
 		return nil, nil, err
 	}
@@ -253,7 +234,7 @@ func (r resigning) Wait() search.Result {
 }
 
 // observe counts the moves of the program.
-func (d *deepCheck) observe(e play.Event) {
+func (d *Games) observe(e play.Event) {
 	if e.Kind != play.MovePlayed {
 		return
 	}
@@ -264,8 +245,9 @@ func (d *deepCheck) observe(e play.Event) {
 	defer d.mu.Unlock()
 	g := d.of(string(e.Game))
 	g.moves++
-	if d.count++; d.pace.due(d.count) {
-		d.show.game("check", fmt.Sprintf("game %d of 2: %s, clocks %s %s", len(d.games), plies(e.Ply), clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second])))
+	if d.count++; d.Progress != nil {
+		d.Progress(d.count, fmt.Sprintf("game %d of %d: %s, clocks %v %v", len(d.games), d.Plan.Games, plies(e.Ply),
+			e.Clocks[game.First].Round(time.Second/10), e.Clocks[game.Second].Round(time.Second/10)))
 	}
 	if e.Think.Expected != "" {
 		g.pondered++
@@ -278,7 +260,7 @@ func (d *deepCheck) observe(e play.Event) {
 
 // Write implements io.Writer for the bot's log. Its warnings say what went wrong with
 // the engine: all that does not end the game is nowhere else.
-func (d *deepCheck) Write(line []byte) (int, error) {
+func (d *Games) Write(line []byte) (int, error) {
 	var entry struct{ Game, Message, Engine, Incident, Error string }
 	if err := json.Unmarshal(line, &entry); err != nil {
 		return 0, err
@@ -303,9 +285,9 @@ func (d *deepCheck) Write(line []byte) (int, error) {
 }
 
 // report tells how a game went.
-func (d *deepCheck) report(n int, g *match.Game, report func(external.Finding)) {
+func (d *Games) report(n int, g *match.Game, report func(Finding)) {
 	seat := game.First
-	if g.Seats[game.First].Player != string(deepChecked) {
+	if g.Seats[game.First].Player != string(Checked) {
 		seat = game.Second
 	}
 	d.mu.Lock()
@@ -321,22 +303,24 @@ func (d *deepCheck) report(n int, g *match.Game, report func(external.Finding)) 
 	text := fmt.Sprintf("as %s player: %s (%s) after %s; slowest move %v", seat, result, g.Reason, plies(len(g.Plies)), seen.slowest.Round(time.Millisecond))
 	switch {
 	case seen.pondered > 0:
-		text += fmt.Sprintf("; pondered on %d of %s, %s", seen.pondered, count(seen.moves, "move", "moves"), count(seen.hits, "hit", "hits"))
-	case !d.spec.Dialect.Ponders():
-		text += "; " + string(d.spec.Dialect) + " engines do not ponder"
+		text += fmt.Sprintf("; pondered on %d of %s, %s", seen.pondered, texttable.Count(seen.moves, "move", "moves"), texttable.Count(seen.hits, "hit", "hits"))
+	case !d.Spec.Dialect.Ponders():
+		text += "; " + string(d.Spec.Dialect) + " engines do not ponder"
 	case seen.moves > 0:
 		text += "; no pondering: it names no reply that it expects"
 	}
 	if len(seen.remarks) > 0 {
 		text += "; not conclusive, because this machine was too busy for the bot: " + strings.Join(slices.Compact(seen.remarks), "; ")
 	}
-	verdict := external.Good
+	verdict := Good
 	switch fault := g.Match.Fault; {
 	case slices.ContainsFunc(seen.incidents, func(s string) bool { return !external.WorkedAround(s) }),
 		fault != nil && fault.Seat == seat && len(seen.remarks) == 0:
-		verdict = external.Bad
+		verdict = Bad
 	case len(seen.incidents)+len(seen.remarks) > 0:
-		verdict = external.Warn
+		verdict = Warn
 	}
-	report(external.Finding{Check: fmt.Sprintf("game %d", n), Verdict: verdict, Text: strings.Join(append(seen.incidents, text), "; ")})
+	report(Finding{Check: fmt.Sprintf("game %d", n), Verdict: verdict, Text: strings.Join(append(seen.incidents, text), "; ")})
 }
+
+func plies(n int) string { return texttable.Count(n, "ply", "plies") }

@@ -1,4 +1,4 @@
-package external
+package doctor
 
 import (
 	"errors"
@@ -11,12 +11,11 @@ import (
 
 // hint explains an illegal move, if it can: most programs that play one know the
 // game, but name its squares in another way.
-func (x *checker) hint(p game.Position, err error) string {
+func hint(p game.Position, text string, err error) string {
 	fault, ok := errors.AsType[*engine.Fault](err)
-	if !ok || fault.Kind != engine.FaultIllegal || x.lastMove == "" {
+	if !ok || fault.Kind != engine.FaultIllegal || text == "" {
 		return ""
 	}
-	text := x.lastMove
 	rows := boardHeight(p)
 	legal := func(t string) bool { _, err := p.Parse(t); return err == nil }
 	switch {
