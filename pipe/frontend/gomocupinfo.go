@@ -131,7 +131,9 @@ func (g *gomocupHandler) info(c gomocup.Command) error {
 			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-baseMemory)/2, minHash)))
 		}
 	case gomocup.HashSize:
-		setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
+		if setup.HashBytes = g.s.o.Setup.HashBytes; count > 0 {
+			setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
+		}
 	case gomocup.RuleKey:
 		g.rule, g.ruled = count, true
 		if n < 0 {
@@ -142,7 +144,9 @@ func (g *gomocupHandler) info(c gomocup.Command) error {
 	case gomocup.MaxNode:
 		g.nodes = uint64(max(n, 0))
 	case gomocup.ThreadNum:
-		setup.Threads = min(max(count, 1), MaxThreads())
+		if setup.Threads = g.s.o.Setup.Threads; count > 0 {
+			setup.Threads = min(count, MaxThreads())
+		}
 	case gomocup.ShowDetail:
 		g.detail = n > 0
 	}

@@ -24,6 +24,7 @@ type ucciHandler struct {
 	batch    bool // lines are queued until the search has ended
 	resign   bool // resign lost games
 	rules    string
+	preset   string        // the rules at the start
 	maxClock time.Duration // as in uciHandler
 	banned   []game.Move   // by banmoves
 	position ucci.Position // the last one, to be set up again by new rules
@@ -52,6 +53,7 @@ func newUCCI(s *session) handler {
 			u.sendError(err)
 		}
 	}
+	u.preset = u.rules
 	return u
 }
 
@@ -145,6 +147,10 @@ func (u *ucciHandler) hello() {
 
 // settings returns the options of UCCI that apply to this engine.
 func (u *ucciHandler) settings() []setting {
+	rules := xiangqi.Game().Sets
+	if !slices.Contains(rules, u.preset) {
+		rules = append(slices.Clone(rules), u.preset)
+	}
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
 		check("batch", false, func(on bool) { u.batch = on }),
@@ -155,7 +161,7 @@ func (u *ucciHandler) settings() []setting {
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search", "variety"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
-		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
+		combo("rules", u.preset, rules, u.setRules),
 	})
 }
 
@@ -193,8 +199,10 @@ func (u *ucciHandler) setRules(name string) error {
 	if err != nil {
 		return err
 	}
-	u.rules = r.Name
-	u.place(u.position)
+	if u.rules != r.Name {
+		u.rules = r.Name
+		u.place(u.position)
+	}
 	return nil
 }
 
