@@ -26,6 +26,9 @@ type ucciHandler struct {
 	rules    string
 	preset   string        // the rules at the start
 	maxClock time.Duration // as in uciHandler
+	// A move of this game had a clock for more than itself. UCCI has no command for a fixed
+	// time: clients send it as one move to go, without an increment, each time.
+	controls bool
 	banned   []game.Move   // by banmoves
 	position ucci.Position // the last one, to be set up again by new rules
 
@@ -157,7 +160,7 @@ func (u *ucciHandler) settings() []setting {
 		check("ponder", false, func(bool) {}), // decided by the GUI
 		button("newgame", func() {
 			u.s.newGame()
-			u.maxClock = 0
+			u.maxClock, u.controls = 0, false
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search", "variety"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
@@ -269,6 +272,10 @@ func (u *ucciHandler) search(c ucci.Go) {
 	}
 	if t := c.Clock; t != nil {
 		u.clock, l.MovesToGo = u.clocks(t), t.MovesToGo
+		u.controls = u.controls || t.MovesToGo != 1 || t.Increment > 0
+		if !u.controls {
+			u.clock = fixedClock(u.clock.Mine.Left, u.clock.Overhead)
+		}
 	}
 	if unbounded(c) {
 		u.s.ponder(l)

@@ -242,7 +242,7 @@ func (u *uciHandler) search(c uci.Go) {
 	}
 	switch {
 	case c.MoveTime > 0:
-		u.clock = &engine.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: c.MoveTime}, Overhead: u.overhead}
+		u.clock = fixedClock(c.MoveTime, u.overhead)
 	case c.Clocks != nil:
 		u.clock, l.MovesToGo = u.clocks(*c.Clocks), c.Clocks.MovesToGo
 	}
