@@ -123,6 +123,24 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	return Budget{Soft: min(max(soft, MinBudget), hard), Hard: hard}
 }
 
+// LongestMove is the longest time that a move takes by default in a correspondence game, and
+// where each move has more than that.
+const LongestMove = time.Minute
+
+// MoveLimit returns the longest time that a move may take by a clock. Set is what the operator
+// or the player's spec has set; 0 leaves it to the clock: a move takes no days because it may.
+// 0 is no limit but the clock's. Without a clock a move takes Unhurried anyway.
+func MoveLimit(c clock.Spec, set time.Duration) time.Duration {
+	t := c.Traits()
+	switch {
+	case set > 0:
+		return set
+	case t.Limited && (c.Speed() == clock.Correspondence || !t.Saves && t.Period > LongestMove):
+		return LongestMove
+	}
+	return 0
+}
+
 // fixedShare bounds what is kept of a fixed time for a move: 1/fixedShare of it.
 const fixedShare = 33
 
