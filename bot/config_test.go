@@ -60,7 +60,10 @@ func TestMoveTime(t *testing.T) {
 		set    time.Duration
 		engine string
 		want   time.Duration
-	}{{0, "", 0}, {10 * time.Second, "", 10 * time.Second}, {10 * time.Second, "self:maxtime=5m", 5 * time.Minute}, {0, "self:maxtime=2s", 2 * time.Second}} {
+	}{
+		{0, "", 0}, {10 * time.Second, "", 10 * time.Second},
+		{10 * time.Second, "self:maxtime=5m", 5 * time.Minute}, {0, "self:maxtime=2s", 2 * time.Second},
+	} {
 		cfg := Config{MoveTime: c.set}
 		p := Profile{Engine: c.engine, Games: []string{"gomoku"}, Policy: &policy.Policy{}}
 		if got := cfg.moveTime(p); got != c.want {

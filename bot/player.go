@@ -219,7 +219,8 @@ func (p *player) introduction() protocol.Hello {
 	p.mu.Unlock()
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile().Display, Build: publicText(p.bot.deps.Build), Host: Host(),
-		Slots: p.slots(), Games: p.profile().capabilities(p.playable(), engines, p.longestMove()), Pools: p.profile().Pools,
+		Slots: p.slots(), Pools: p.profile().Pools,
+		Games: p.profile().capabilities(p.playable(), engines, p.longestMove()),
 		Takes: p.profile().Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}
 }

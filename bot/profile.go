@@ -287,8 +287,8 @@ func (c Config) moveTime(p Profile) time.Duration {
 
 // capabilities returns the games of the profile for a hello, with their engines and the
 // longest time for a move.
-func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine, moveTime time.Duration) []protocol.Capability {
-	var caps []protocol.Capability
+func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine, moveTime time.Duration) (
+	caps []protocol.Capability) {
 	for _, g := range games {
 		c := p.Policy.Capability(g)
 		c.Engine, c.MoveMS = engines[g], moveTime.Milliseconds()

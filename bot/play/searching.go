@@ -52,7 +52,10 @@ type ponderTarget struct {
 // In an opening procedure nothing is expected.
 func (s *Session) setPonderTarget(own *decision, after game.Position, expected game.Move) {
 	s.target = nil
-	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder || s.isCorrespondence() {
+	if !s.player.Settings.Ponder || s.isCorrespondence() {
+		return
+	}
+	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You {
 		return
 	}
 	next, reply := after.Clone(), after.Format(expected)

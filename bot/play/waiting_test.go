@@ -47,7 +47,8 @@ func TestSearchClockOfDays(t *testing.T) {
 			if c.want == 0 {
 				return
 			}
-			b := timing.Allot(timing.Situation{Clock: k.Spec, Mine: k.Mine, Theirs: k.Theirs, Length: 80, Overhead: k.Overhead, MoveLimit: k.MoveLimit})
+			b := timing.Allot(timing.Situation{Clock: k.Spec, Mine: k.Mine, Theirs: k.Theirs, Length: 80,
+				Overhead: k.Overhead, MoveLimit: k.MoveLimit})
 			rest := b.Hard - time.Since(k.At)
 			if rest > c.want || rest < c.want-2*k.Overhead {
 				t.Errorf("%s after %v: the search takes up to %v, want %v", c.clock, c.gone, rest, c.want)
@@ -65,7 +66,9 @@ func TestNoPonderingForDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for clock, want := range map[string]bool{"60": true, "5400+30": true, "100/move": true, "259200/move": false, "1209600": false, "unlimited": false} {
+	for clock, want := range map[string]bool{
+		"60": true, "5400+30": true, "100/move": true, "259200/move": false, "1209600": false, "unlimited": false,
+	} {
 		s := bare(t, clock)
 		s.player.Settings.Ponder = true
 		pos, err := rules.New("")
@@ -139,7 +142,8 @@ func TestWaitingGames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool, open, process := engine.NewPool(1), new(openGames), new(hellos)
 		defer pool.Close()
-		p := &Player{ID: "hare", Clock: new(ServerClock), Process: process, NewGame: open.newGame, Pool: pool, Settings: Settings{Instance: "here", Ponder: true}}
+		p := &Player{ID: "hare", Clock: new(ServerClock), Process: process, NewGame: open.newGame, Pool: pool,
+			Settings: Settings{Instance: "here", Ponder: true}}
 		st := protocol.State{Seq: 1, You: game.Second, Snapshot: protocol.Snapshot{
 			Terms:  protocol.Terms{Game: "amazons", Rules: "amazons/6x6", Clock: spec(t, "259200/move")},
 			Status: protocol.Playing, Key: game.KeyText(pos.Key()), Turn: game.First,

@@ -196,9 +196,10 @@ func TestSoftScale(t *testing.T) {
 // besides the clock, unless one was set.
 func TestMoveLimit(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"unlimited": 0, "60": 0, "10+0.1": 0, "180+2": 0, "600": 0, "900+10": 0, "5400+30": 0, "7200": 0, "36000+30": 0, "60/5x10": 0, "1800/3x60": 0,
-		"5/move": 0, "60/move": 0,
-		"100/move": LongestMove, "259200/move": LongestMove, "86400": LongestMove, "1209600": LongestMove, "0+3600": LongestMove, "0/1x86400": LongestMove,
+		"unlimited": 0, "60": 0, "10+0.1": 0, "180+2": 0, "600": 0, "900+10": 0, "5400+30": 0,
+		"7200": 0, "36000+30": 0, "60/5x10": 0, "1800/3x60": 0, "5/move": 0, "60/move": 0,
+		"100/move": LongestMove, "259200/move": LongestMove, "86400": LongestMove, "1209600": LongestMove,
+		"0+3600": LongestMove, "0/1x86400": LongestMove,
 	} {
 		c, err := clock.Parse(text)
 		if err != nil {

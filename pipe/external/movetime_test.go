@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	moveTimeEngine = flag.String("movetime.engine", "", "a sparring binary: TestMoveTimes measures its moves of a fixed time")
+	moveTimeEngine = flag.String("movetime.engine", "", "sparring, whose moves of a fixed time TestMoveTimes measures")
 	moveTimeMoves  = flag.Int("movetime.moves", 1000, "moves of each protocol in TestMoveTimes")
 	moveTimeOf     = flag.Duration("movetime.of", 100*time.Millisecond, "the fixed time in TestMoveTimes")
 	moveTimeOnly   = flag.String("movetime.only", "", "only these, as in uci,in-process")
@@ -38,14 +38,15 @@ func TestMoveTimes(t *testing.T) {
 	if *moveTimeEngine == "" {
 		t.Skip("measures only with -movetime.engine")
 	}
-	perMove := []string{"engine", "--clock", strings.TrimSuffix(clock.Spec{Kind: clock.PerMove, Period: *moveTimeOf}.String(), "/move") + "/move"}
+	perMove := []string{"engine", "--clock", clock.Spec{Kind: clock.PerMove, Period: *moveTimeOf}.String()}
 	for _, c := range []struct {
 		dialect Dialect // "" is this process
 		game    string
 		args    []string
 	}{
 		{"", "xiangqi", nil}, {"", "gomoku", nil}, {"", "amazons", nil},
-		{UCI, "xiangqi", []string{"engine"}}, {UCI, "amazons", []string{"engine"}}, {UCCI, "xiangqi", []string{"engine"}},
+		{UCI, "xiangqi", []string{"engine"}}, {UCI, "amazons", []string{"engine"}},
+		{UCCI, "xiangqi", []string{"engine"}},
 		{Gomocup, "gomoku", []string{"engine"}}, {SAU, "amazons", perMove},
 	} {
 		name := string(c.dialect)
@@ -97,7 +98,8 @@ func overPipe(t *testing.T, e *Engine, gameName string) (timedSearch, func()) {
 		t.Fatal(err)
 	}
 	return func(p game.Position) (search.Result, time.Duration) {
-		run, err := g.Search(p, search.Limits{Clock: &search.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: *moveTimeOf}}}, nil)
+		c := search.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: *moveTimeOf}}
+		run, err := g.Search(p, search.Limits{Clock: &c}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

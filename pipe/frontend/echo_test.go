@@ -139,7 +139,8 @@ func TestEchoedDefaults(t *testing.T) {
 				}
 				got := converse(t, o, at, slices.Insert(slices.Clone(lines), at, echo...)...)
 				if got != want {
-					t.Errorf("%s %s %s: %q before %q gives\n%s\nwithout it\n%s", c.protocol, c.game, c.rules, echo, lines[at], got, want)
+					t.Errorf("%s %s %s: %q before %q gives\n%s\nwithout it\n%s",
+						c.protocol, c.game, c.rules, echo, lines[at], got, want)
 				}
 			}
 		}
@@ -174,8 +175,9 @@ func TestGomocupNeutralInfo(t *testing.T) {
 		return opened, w.limits
 	}
 	setups, limits := play()
-	all := []string{"INFO rule 0", "INFO timeout_match 0", "INFO time_left 2147483647", "INFO time_increment 0", "INFO max_memory 0",
-		"INFO hash_size 0", "INFO thread_num 0", "INFO max_depth 0", "INFO max_node 0", "INFO show_detail 0", "INFO game_type 1"}
+	all := []string{"INFO rule 0", "INFO timeout_match 0", "INFO time_left 2147483647", "INFO time_increment 0",
+		"INFO max_memory 0", "INFO hash_size 0", "INFO thread_num 0", "INFO max_depth 0", "INFO max_node 0",
+		"INFO show_detail 0", "INFO game_type 1"}
 	tries := [][]string{all}
 	for _, one := range all {
 		tries = append(tries, []string{one})

@@ -17,8 +17,8 @@ import (
 // protocol, and never more than all of it. A GUI's Move Overhead is for clocks.
 func TestFixedTime(t *testing.T) {
 	t.Parallel()
-	for _, d := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 5 * time.Second, time.Minute} {
-		ms := d.Milliseconds()
+	for _, ms := range []int64{20, 100, 500, 5000, 60_000} {
+		d := time.Duration(ms) * time.Millisecond
 		perMove := clock.Spec{Kind: clock.PerMove, Period: d}
 		for _, c := range []struct {
 			lines string
@@ -70,10 +70,12 @@ func TestGomocupMemory(t *testing.T) {
 	for _, c := range []struct {
 		limit, hash, least, most int // in MiB
 	}{
-		{0, 16, 16, 16}, {350, 16, 16, 16}, {350, 512, 200, 300}, {96, 16, 16, 16}, {70, 16, 8, 14}, {64, 16, 4, 8}, {30, 16, 1, 1},
+		{0, 16, 16, 16}, {350, 16, 16, 16}, {350, 512, 200, 300}, {96, 16, 16, 16}, {70, 16, 8, 14}, {64, 16, 4, 8},
+		{30, 16, 1, 1},
 	} {
 		w, hash, told := &witness{}, 0, int64(0)
-		err := frontend.Serve(t.Context(), strings.NewReader(fmt.Sprintf("START 20\nINFO max_memory %d\nBEGIN\n", c.limit*mib)), io.Discard, frontend.Options{
+		in := strings.NewReader(fmt.Sprintf("START 20\nINFO max_memory %d\nBEGIN\n", c.limit*mib))
+		err := frontend.Serve(t.Context(), in, io.Discard, frontend.Options{
 			Setup: frontend.Setup{HashBytes: c.hash * mib}, LimitMemory: func(bytes int64) { told = bytes },
 			Open: func(_ string, s frontend.Setup) (engine.Searcher, error) {
 				hash = s.HashBytes
@@ -84,7 +86,8 @@ func TestGomocupMemory(t *testing.T) {
 			told -= math.MaxInt64
 		}
 		if err != nil || hash < c.least*mib || hash > c.most*mib || told != int64(c.limit)*mib {
-			t.Errorf("%d MiB: a table of %.1f MiB, limit %d: %v; want %d to %d", c.limit, float64(hash)/mib, told, err, c.least, c.most)
+			t.Errorf("%d MiB: a table of %.1f MiB, limit %d: %v; want %d to %d",
+				c.limit, float64(hash)/mib, told, err, c.least, c.most)
 		}
 	}
 }

@@ -52,12 +52,14 @@ func (u *uciHandler) settings() []setting {
 	if !slices.Contains(rules, u.preset.rules) {
 		rules = append(rules, u.preset.rules)
 	}
-	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search", "Variety"}), []setting{
+	names := engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search", "Variety"}
+	overhead := int(s.o.Overhead.Milliseconds())
+	return slices.Concat(s.engineSettings(names), []setting{
 		button("Clear Hash", s.newGame),
 		// It changes nothing: the GUI decides whether to ponder.
 		check("Ponder", false, func(bool) {}),
 		spin("MultiPV", 1, 1, maxLines, func(n int) { u.multiPV = n }),
-		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
+		spin("Move Overhead", overhead, 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
 		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
 		// The games come first: some GUIs begin with the first value.
 		combo("UCI_Variant", variantAuto, append(games, variantAuto), u.setVariant),
