@@ -41,6 +41,7 @@ type Config struct {
 	Threads      int           `default:"1" desc:"threads of each search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
 	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
+	MoveTime     time.Duration `split_words:"true" default:"0s" desc:"longest time for a move, at any clock; 0: a minute in correspondence games and where each move has more than a minute, otherwise by the clock. The key maxtime of an engine is instead of it"`
 	Ponder       bool          `default:"true" desc:"ponder: search on the opponent's time, on cores that no other game needs"`
 	Analyses     int           `default:"2" desc:"maximum number of analyses at once for hints and reviews, of games that our own engine plays, on cores that no game needs; 0: none"`
 	DrainSilence time.Duration `split_words:"true" default:"20s" desc:"after SIGTERM, end when the platform has not answered for this long"`
@@ -116,6 +117,9 @@ func (c Config) Validate() error {
 	}
 	faults.AtLeast("GAMES_PER_CORE", c.GamesPerCore, 1)
 	faults.AtLeast("THREADS", c.Threads, 1)
+	if c.MoveTime < 0 {
+		faults.Add("MOVE_TIME", "%v: must be 0 or more", c.MoveTime)
+	}
 	have := runtime.GOMAXPROCS(0)
 	if c.Cores > have {
 		faults.Add("CORES", "%d: this machine has %d", c.Cores, have)

@@ -53,6 +53,36 @@ func TestDefaultsAreValid(t *testing.T) {
 	}
 }
 
+// TestMoveTime: the longest time for a move is that of the engine's spec, or else of the
+// settings, and the hello has it.
+func TestMoveTime(t *testing.T) {
+	for _, c := range []struct {
+		set    time.Duration
+		engine string
+		want   time.Duration
+	}{
+		{0, "", 0}, {10 * time.Second, "", 10 * time.Second},
+		{10 * time.Second, "self:maxtime=5m", 5 * time.Minute}, {0, "self:maxtime=2s", 2 * time.Second},
+	} {
+		cfg := Config{MoveTime: c.set}
+		p := Profile{Engine: c.engine, Games: []string{"gomoku"}, Policy: &policy.Policy{}}
+		if got := cfg.moveTime(p); got != c.want {
+			t.Errorf("%v, %q: %v, want %v", c.set, c.engine, got, c.want)
+		}
+		if caps := p.capabilities(p.Games, nil, time.Minute); caps[0].MoveMS != 60_000 {
+			t.Errorf("capabilities %+v", caps)
+		}
+	}
+	p := Profile{Player: "ann", Games: []string{"gomoku"}, Engine: "self:maxtime=2s,nodes=100", Reproducible: true}
+	if errs := p.checkEngine(); len(errs) != 1 || !strings.Contains(errs[0].Error(), "maxtime") {
+		t.Errorf("a reproducible engine with a limit of time: %v", errs)
+	}
+	t.Setenv("T_MOVE_TIME", "-1s")
+	if _, err := read("T"); err == nil || !strings.Contains(err.Error(), "MOVE_TIME") {
+		t.Errorf("a negative time: %v", err)
+	}
+}
+
 func TestReadConfig(t *testing.T) {
 	for name, value := range map[string]string{
 		"T_NATS_URL": "nats://example.org:4222", "T_SLOTS": "3", "T_HASH_MB": "16", "T_PONDER": "false",

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -17,6 +18,7 @@ import (
 
 	"sparring/bot/policy"
 	"sparring/engine"
+	"sparring/engine/timing"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 )
@@ -199,6 +201,11 @@ func cleaned(text string, most int) string {
 	return string(r[:min(len(r), most)])
 }
 
+// longestMove returns the longest time for a move in a correspondence game.
+func (p *player) longestMove() time.Duration {
+	return cmp.Or(p.bot.cfg.moveTime(*p.profile()), timing.LongestMove)
+}
+
 // introduction returns the player's hello.
 func (p *player) introduction() protocol.Hello {
 	if !p.taking() { // the platform offers it nothing, and pairs it with nobody
@@ -212,7 +219,8 @@ func (p *player) introduction() protocol.Hello {
 	p.mu.Unlock()
 	return protocol.Hello{
 		Kind: protocol.Bot, Display: p.profile().Display, Build: publicText(p.bot.deps.Build), Host: Host(),
-		Slots: p.slots(), Games: p.profile().capabilities(p.playable(), engines), Pools: p.profile().Pools,
+		Slots: p.slots(), Pools: p.profile().Pools,
+		Games: p.profile().capabilities(p.playable(), engines, p.longestMove()),
 		Takes: p.profile().Policy.Takes(), Fleet: p.bot.answersFleet.Load(),
 	}
 }

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
@@ -248,6 +250,9 @@ func (p Profile) checkReproducible(spec playerspec.Spec) (errs []error) {
 	if p.Nodes == 0 && spec.Nodes == 0 && spec.Depth == 0 && spec.Level == 0 {
 		errs = append(errs, errors.New("reproducible: want nodes, or a level"))
 	}
+	if spec.MaxTime > 0 {
+		errs = append(errs, fmt.Errorf("reproducible: maxtime=%v: a move must not depend on the time", spec.MaxTime))
+	}
 	if spec.Threads > 1 {
 		errs = append(errs, fmt.Errorf("reproducible: threads=%d: want 1", spec.Threads))
 	}
@@ -270,12 +275,23 @@ func (p Profile) external() bool {
 	return err == nil && spec.Outside != nil
 }
 
-// capabilities returns the games of the profile for a hello, with their engines.
-func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine) []protocol.Capability {
-	var caps []protocol.Capability
+// moveTime returns the longest time for a move of a profile, by its engine's spec or else by
+// the settings; 0: as timing.MoveLimit says.
+func (c Config) moveTime(p Profile) time.Duration {
+	spec, err := playerspec.Parse(p.Engine)
+	if err != nil {
+		return c.MoveTime // the profile was checked
+	}
+	return cmp.Or(spec.MaxTime, c.MoveTime)
+}
+
+// capabilities returns the games of the profile for a hello, with their engines and the
+// longest time for a move.
+func (p Profile) capabilities(games []string, engines map[string]*protocol.Engine, moveTime time.Duration) (
+	caps []protocol.Capability) {
 	for _, g := range games {
 		c := p.Policy.Capability(g)
-		c.Engine = engines[g]
+		c.Engine, c.MoveMS = engines[g], moveTime.Milliseconds()
 		caps = append(caps, c)
 	}
 	return caps

@@ -30,7 +30,8 @@ func (p *player) setProfile(profile Profile) {
 		Pool:    b.pool(profile), Records: b.deps.Records, Observe: b.deps.Observe, Tally: b.tally,
 		Settings: play.Settings{
 			Engine: profile.Engine, External: profile.external(), Nodes: profile.Nodes,
-			Threads: b.cfg.Threads, Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
+			Threads: b.cfg.Threads, MoveTime: b.cfg.moveTime(profile),
+			Ponder: b.cfg.Ponder && !profile.Reproducible && profile.level == 0, Reproducible: profile.Reproducible,
 			Instance: b.cfg.Instance, Build: b.deps.Build, Manners: *profile.Play,
 		},
 	}})

@@ -176,6 +176,9 @@ func (m *Hello) Check() error {
 				errs = append(errs, errors.New("speeds: want bullet, blitz, rapid, classical or correspondence"))
 			}
 		}
+		if c.MoveMS < 0 {
+			errs = append(errs, errors.New("move_ms: must not be negative"))
+		}
 		if c.Engine != nil {
 			errs = append(errs, c.Engine.check())
 		}

@@ -25,6 +25,9 @@ type Capability struct {
 	Rules  []string      `json:"rules,omitempty"`  // full names; empty means all
 	Speeds []clock.Speed `json:"speeds,omitempty"` // empty means all
 	Engine *Engine       `json:"engine,omitempty"` // the engine that plays it; absent: unknown
+	// MoveMS is the longest time that it takes for a move in a correspondence game, where the
+	// clock allows days. Absent: unknown.
+	MoveMS int64 `json:"move_ms,omitempty"`
 }
 
 // Engine describes the engine that plays a game for a player, as the engine

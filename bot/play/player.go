@@ -53,6 +53,9 @@ type Settings struct {
 	Nodes    uint64 // of each search at most; 0: the clock alone limits it
 	Threads  int    // of each search
 	Ponder   bool
+	// MoveTime is the longest time that a search for a move takes; 0: as timing.MoveLimit
+	// says.
+	MoveTime time.Duration
 	// Reproducible: the moves of its games can be played again, see
 	// engine.GameOptions. It does not ponder then.
 	Reproducible bool

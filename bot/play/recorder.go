@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"sparring/engine"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -67,7 +66,7 @@ func (s *Session) source() record.Source {
 // settings returns those of the engine, as it describes itself, and of the player.
 func (s *Session) settings() *record.Settings {
 	player := &s.player.Settings
-	var d engine.Description
+	d := s.played
 	if s.engine != nil {
 		d = s.engine.Describe()
 	}

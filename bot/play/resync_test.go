@@ -16,7 +16,8 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 		{"40", []time.Duration{5 * time.Second, 15 * time.Second, 35 * time.Second}},
 		{"2", []time.Duration{time.Second, 3 * time.Second, 7 * time.Second}},
 		{"3600", []time.Duration{30 * time.Second, 90 * time.Second, 150 * time.Second}},
-		{"unlimited", []time.Duration{time.Minute, 2 * time.Minute}},
+		{"unlimited", []time.Duration{time.Minute, 3 * time.Minute, 7 * time.Minute}},
+		{"259200/move", []time.Duration{time.Hour, 2 * time.Hour, 3 * time.Hour}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := bare(t, c.clock)
@@ -41,6 +42,33 @@ func TestWatchAsksEverLessOften(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In a game of days a state without news does not shorten the intervals: every question is
+// answered by one.
+func TestWatchOfOldNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := bare(t, "unlimited")
+		s.player.Process = new(asked)
+		begun := time.Now()
+		s.held.Store(&begun)
+		s.resync.timer = time.NewTimer(time.Hour)
+		s.newest.Order.Seq = 1
+		s.resync.reset(s)
+		for range 8 {
+			<-s.resync.timer.C
+			s.resync.fired(s)
+			s.resync.reset(s)
+		}
+		if s.resync.interval != maxDaysResync {
+			t.Errorf("asks every %v, want %v", s.resync.interval, maxDaysResync)
+		}
+		s.newest.Order.Seq = 2
+		s.resync.reset(s)
+		if s.resync.interval != idleResync {
+			t.Errorf("asks every %v after news, want %v", s.resync.interval, idleResync)
+		}
+	})
 }
 
 func TestWatchGivesAForgottenGameUp(t *testing.T) {

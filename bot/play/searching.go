@@ -52,7 +52,10 @@ type ponderTarget struct {
 // In an opening procedure nothing is expected.
 func (s *Session) setPonderTarget(own *decision, after game.Position, expected game.Move) {
 	s.target = nil
-	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You || !s.player.Settings.Ponder {
+	if !s.player.Settings.Ponder || s.isCorrespondence() {
+		return
+	}
+	if expected == game.NoMove || after.Outcome().Over() || after.Turn() == s.st.You {
 		return
 	}
 	next, reply := after.Clone(), after.Format(expected)
@@ -70,6 +73,9 @@ func (s *Session) ponder() {
 		return
 	}
 	s.stopSearch()
+	if s.isCorrespondence() {
+		s.releaseEngine()
+	}
 	t := s.target
 	if t == nil || len(played) != t.own.ply+1 || played[t.own.ply].move != t.own.move {
 		return
@@ -82,7 +88,7 @@ func (s *Session) ponder() {
 
 // ponderHit turns the pondering into the search for a move.
 func (s *Session) ponderHit() {
-	c, _ := s.clock()
+	c := s.searchClock()
 	s.search.hit = time.Now()
 	s.search.thought.PonderHit(&c)
 	if early := s.search.early; early != nil {
@@ -98,6 +104,24 @@ func (s *Session) openGame() (err error) {
 		})
 	}
 	return err
+}
+
+// releaseEngine closes the game with the engine until the next search. What it has learnt in
+// the game is lost, which is little after days; the hash table is that of all games.
+func (s *Session) releaseEngine() {
+	g := s.engine
+	if g == nil {
+		return
+	}
+	s.engine, s.played = nil, g.Describe()
+	stopped := s.stopped
+	s.stopped = nil
+	s.work.Go(func() {
+		if stopped != nil {
+			<-stopped.Done() // a search may use it until then
+		}
+		g.Close() // the error does not matter
+	})
 }
 
 // startSearch searches the current position for a move or, with an expected move
@@ -117,7 +141,7 @@ func (s *Session) startSearch(pos game.Position, expected string) error {
 	if a.ponders {
 		a.after++
 	} else {
-		c, _ := s.clock()
+		c := s.searchClock()
 		r.Clock = &c
 	}
 	thought, err := s.player.Pool.Start(r)
@@ -145,6 +169,7 @@ func (s *Session) stopSearch() {
 		return
 	}
 	a.thought.Stop()
+	s.stopped = a.thought
 	s.work.Go(func() { // the session does not end before it
 		if r, _ := a.thought.Wait(); len(r.Incidents) > 0 {
 			s.post(func() { s.noteIncidents(r.Incidents) })

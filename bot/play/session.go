@@ -46,11 +46,13 @@ type Session struct {
 	game     gameState
 	reported int // plies that were logged and shown
 	latency  *latency
-	engine   engine.Game      // nil until the game is granted, or if it can't be opened
-	search   *activeSearch    // the search under way
-	target   *ponderTarget    // what to ponder on after our move
-	out      *outgoing        // the move decided for the current position, until it is accepted
-	delay    <-chan time.Time // when to send it; nil: now, or it has been sent
+	engine   engine.Game        // nil until the game is granted, if it can't be opened, or while it is released
+	played   engine.Description // of the engine when it was last released
+	stopped  *engine.Search     // the last search that was stopped early
+	search   *activeSearch      // the search under way
+	target   *ponderTarget      // what to ponder on after our move
+	out      *outgoing          // the move decided for the current position, until it is accepted
+	delay    <-chan time.Time   // when to send it; nil: now, or it has been sent
 	manners  manners
 	disputes []record.Dispute
 	note     string // about the end, for the record
@@ -316,8 +318,11 @@ func (s *Session) begin(in *arrival) bool {
 	s.log.Info().Str("rules", st.Terms.Rules).Stringer("clock", st.Terms.Clock).Bool("rated", st.Terms.Rated).
 		Str("opponent", string(other.Player)).Str("kind", string(other.Kind)).Int("ply", len(st.Moves)).Msg("game start")
 	s.emit(Event{Kind: GameStarted})
-	g := s.engine
-	s.work.Go(func() { g.Ready() }) // starts a program; the first search reports a failure
+	if g := s.engine; s.isCorrespondence() && st.Turn != st.You {
+		s.releaseEngine() // it can be opened, and has time
+	} else {
+		s.work.Go(func() { g.Ready() }) // starts a program; the first search reports a failure
+	}
 	s.greet()
 	return true
 }

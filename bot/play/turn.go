@@ -11,7 +11,9 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/engine/timing"
 	"sparring/game"
+	"sparring/game/clock"
 	"sparring/protocol"
 )
 
@@ -91,6 +93,25 @@ func (s *Session) clock() (c search.Clock, running bool) {
 	c.At = c.At.Add(-time.Duration(s.st.Clocks.UsedMS) * time.Millisecond)
 	return c, running
 }
+
+// searchClock returns the clock for a search that begins now, within the longest time that a
+// move takes. In a correspondence game our clock may have run for hours, as when the process
+// was restarted: that is gone, and does not count as thinking. A reproducible game has a
+// limit of nodes, and only the clock itself ends a search before that.
+func (s *Session) searchClock() search.Clock {
+	c, _ := s.clock()
+	if limit := timing.MoveLimit(c.Spec, s.player.Settings.MoveTime); limit > 0 && !s.player.Settings.Reproducible {
+		now := time.Now()
+		turn := c.Spec.Advance(clock.Turn{State: c.Mine}, max(now.Sub(c.At), 0))
+		c.Mine, c.At, c.MoveLimit = turn.State, now.Add(-turn.Used), limit+turn.Used
+	}
+	return c
+}
+
+// isCorrespondence reports whether the game goes on for days, or has no clock at all. It waits
+// for most of that time, and costs nothing then: the engine does not ponder, and the game
+// holds none of its memory.
+func (s *Session) isCorrespondence() bool { return s.st.Terms.Clock.Speed() == clock.Correspondence }
 
 // think starts the search for a move, or continues the pondering as one.
 func (s *Session) think() {

@@ -123,6 +123,38 @@ func (s Situation) main(left, gain, extra time.Duration) Budget {
 	return Budget{Soft: min(max(soft, MinBudget), hard), Hard: hard}
 }
 
+// LongestMove is the longest time that a move takes by default in a correspondence game, and
+// where each move has more than that.
+const LongestMove = time.Minute
+
+// MoveLimit returns the longest time that a move may take by a clock. Set is what the operator
+// or the player's spec has set; 0 leaves it to the clock: a move takes no days because it may.
+// 0 is no limit but the clock's. Without a clock a move takes Unhurried anyway.
+func MoveLimit(c clock.Spec, set time.Duration) time.Duration {
+	t := c.Traits()
+	switch {
+	case set > 0:
+		return set
+	case t.Limited && (c.Speed() == clock.Correspondence || !t.Saves && t.Period > LongestMove):
+		return LongestMove
+	}
+	return 0
+}
+
+// fixedShare bounds what is kept of a fixed time for a move: 1/fixedShare of it.
+const fixedShare = 33
+
+// FixedOverhead returns how much of a fixed time for a move, which a client at the other end
+// of a pipe counts, is kept for what a move costs besides the search. There unused time is
+// lost, a pipe takes a tenth of a millisecond, and the search ends within two of its limit.
+// The overhead that a clock for a whole game pays once would be a third of 100 ms. On a machine
+// so busy that more is needed nothing is lost by it: managers and runners allow for some
+// lateness, because it is their own as well. A server's clock at the other end of a network
+// does not, and its overhead is measured.
+func FixedOverhead(fixed, overhead time.Duration) time.Duration {
+	return min(overhead, fixed/fixedShare)
+}
+
 // Reserve returns the time kept for moves that cost more than was ever measured: a
 // busy machine may stall every process for a while.
 func Reserve(c clock.Spec, overhead time.Duration) time.Duration {

@@ -191,3 +191,25 @@ func TestSoftScale(t *testing.T) {
 		t.Errorf("calm %.2f, usual %.2f, alarm %.2f", calm, usual, alarm)
 	}
 }
+
+// TestMoveLimit: only where a move has days, or more than a minute of its own, it has a limit
+// besides the clock, unless one was set.
+func TestMoveLimit(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"unlimited": 0, "60": 0, "10+0.1": 0, "180+2": 0, "600": 0, "900+10": 0, "5400+30": 0,
+		"7200": 0, "36000+30": 0, "60/5x10": 0, "1800/3x60": 0, "5/move": 0, "60/move": 0,
+		"100/move": LongestMove, "259200/move": LongestMove, "86400": LongestMove, "1209600": LongestMove,
+		"0+3600": LongestMove, "0/1x86400": LongestMove,
+	} {
+		c, err := clock.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := MoveLimit(c, 0); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+		if got := MoveLimit(c, 2*time.Second); got != 2*time.Second {
+			t.Errorf("%s: %v, want what was set", text, got)
+		}
+	}
+}

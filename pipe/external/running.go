@@ -252,7 +252,8 @@ func (r *running) searchLimits(now time.Time) searchLimits {
 			}
 			return a
 		default:
-			a.move = max(t.Period-gone, time.Millisecond)
+			// The protocols count in milliseconds or longer units, and cut off the rest.
+			a.move = max((t.Period - gone).Round(time.Millisecond), time.Millisecond)
 			return a
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"sparring/pipe/botzone"
 )
 
-// botzoneClock is the platform's second for each move of programs in fast languages,
-// less the time for starting and transmission.
-var botzoneClock = clock.Spec{Kind: clock.PerMove, Period: 900 * time.Millisecond}
+// botzoneClock is the platform's second for each move of programs in fast languages, less
+// 20 ms for waking the process. A late answer loses the match. The first turn, in which the
+// process starts, has two seconds.
+var botzoneClock = clock.Spec{Kind: clock.PerMove, Period: 980 * time.Millisecond}
 
 // botzoneHandler speaks with botzone.org.cn. It always asks to be kept running, so
 // that its hash table is kept.

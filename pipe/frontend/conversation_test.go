@@ -67,6 +67,7 @@ type conversation struct {
 	t       *testing.T
 	where   string
 	options frontend.Options
+	asIs    bool           // without the options that a file of testdata has
 	in      *io.PipeWriter // nil before the first line
 	lines   chan string
 	served  chan error
@@ -130,7 +131,9 @@ func (c *conversation) begin() {
 	out, toUs := io.Pipe()
 	c.in, c.lines, c.served = in, make(chan string, 1<<16), make(chan error, 1)
 	o := c.options
-	o.Version, o.Seed, o.Setup = "test", 1, frontend.Setup{HashBytes: 1 << 20}
+	if !c.asIs {
+		o.Version, o.Seed, o.Setup = "test", 1, frontend.Setup{HashBytes: 1 << 20}
+	}
 	ctx := c.t.Context()
 	go func() {
 		err := frontend.Serve(ctx, fromUs, toUs, o)

@@ -43,8 +43,13 @@ type Options struct {
 	// is engine.Build.
 	Name, Version, Author, Country string
 	// Overhead is the time that a move costs its clock besides the search; the
-	// client may change it. 0 is DefaultOverhead.
+	// client may change it. 0 is DefaultOverhead. Of a fixed time for a move it
+	// takes no more than timing.FixedOverhead.
 	Overhead time.Duration
+	// LimitMemory is called when the client limits the memory of the process, in bytes, or
+	// takes the limit back: math.MaxInt64. It may be nil: the tables of the engine keep to
+	// the limit in any case.
+	LimitMemory func(bytes int64)
 	// Seed seeds all random choices; 0 is a random seed.
 	Seed uint64
 }

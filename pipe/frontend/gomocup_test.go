@@ -26,6 +26,7 @@ func TestGomocupTime(t *testing.T) {
 		{"little left", gomocupTime{turn: 30 * time.Second, match: 180 * time.Second, left: 10 * time.Second, told: true}, 100 * ms, 5000 * ms, false},
 		{"nothing left", gomocupTime{turn: 30 * time.Second, match: 180 * time.Second, left: -50 * ms, told: true}, ms, ms, false},
 		{"by our own count", gomocupTime{turn: 30 * time.Second, match: 180 * time.Second, used: 170 * time.Second}, 100 * ms, 5000 * ms, false},
+		{"a short turn", gomocupTime{turn: 100 * ms}, 96 * ms, 98 * ms, false},
 		{"late of late", gomocupTime{turn: 1000 * ms, late: 300 * ms}, 600 * ms, 680 * ms, false},
 		{"hopelessly late", gomocupTime{turn: 1000 * ms, late: time.Hour}, 400 * ms, 480 * ms, false},
 	} {
@@ -40,13 +41,17 @@ func TestGomocupTime(t *testing.T) {
 			t.Errorf("%s: %v for one of two searches, and %v for one alone", c.name, half.Hard, l.Hard)
 		}
 	}
-	late := gomocupTime{hard: 100 * ms}
-	late.spend(180 * ms)
-	if late.late != 80*ms || late.used != 180*ms {
-		t.Errorf("80 ms late: %+v", late)
+	late := gomocupTime{due: 100 * ms}
+	late.spend(190 * ms)
+	if late.late != 0 || late.used != 190*ms {
+		t.Errorf("within the tolerance: %+v", late)
+	}
+	late.spend(260 * ms)
+	if late.late != 160*ms || late.used != 450*ms {
+		t.Errorf("160 ms late: %+v", late)
 	}
 	late.spend(50 * ms)
-	if late.late != 70*ms {
+	if late.late != 140*ms {
 		t.Errorf("in time after that: %+v", late)
 	}
 }

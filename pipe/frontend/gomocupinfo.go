@@ -21,14 +21,17 @@ const (
 	instantTime  = 100 * time.Millisecond
 	// gameLength is the usual number of plies of a game.
 	gameLength = 60
-	// baseMemory is the memory used besides the hash table. When its size changes,
-	// there may be two tables for a moment.
-	baseMemory = 64 << 20
+	// baseMemory is the memory used besides the hash table, as Linux counts it on a board of
+	// 20x20, in bytes: 29 MiB of the program's file and 26 of its own.
+	baseMemory = 56 << 20
 	minHash    = 1 << 20
 	// The lateness of an answer decays by 1/lateDecay with each move, and takes at
-	// most 1/maxLateShare of the time of the next moves.
+	// most 1/maxLateShare of the time of the next moves. An answer that is less than
+	// maxPunctual over the time of the turn is not late: managers have a tolerance, of a
+	// second in Gomocup's tournaments, and a stall of the machine need not come again.
 	lateDecay    = 8
 	maxLateShare = 2
+	maxPunctual  = 100 * time.Millisecond
 )
 
 // gomocupTime is the time limits that the manager has sent.
@@ -39,7 +42,7 @@ type gomocupTime struct {
 	told      bool          // left was sent for the next move
 	increment time.Duration
 	used      time.Duration // in this match, by our own measurement
-	hard      time.Duration // limit of the running search; 0 if none
+	due       time.Duration // when the answer to the running search is; 0 if never
 	late      time.Duration // recent lateness of answers
 }
 
@@ -49,8 +52,8 @@ func (t *gomocupTime) spend(d time.Duration) {
 	t.used += d - t.increment
 	t.told = false
 	t.late -= t.late / lateDecay
-	if t.hard > 0 {
-		t.late = max(t.late, d-t.hard)
+	if late := d - t.due; t.due > 0 && late > maxPunctual {
+		t.late = max(t.late, late)
 	}
 }
 
@@ -71,7 +74,7 @@ func (t *gomocupTime) remaining() (left time.Duration, ok bool) {
 func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 	l := search.Limits{Depth: g.depth, Nodes: g.nodes, From: from}
 	t := &g.time
-	t.hard = 0
+	t.due = 0
 	if t.turn == 0 {
 		l.Hard = instantTime
 		if l.Depth == 0 || l.Depth > instantDepth {
@@ -79,21 +82,23 @@ func (g *gomocupHandler) limits(searches int, from time.Time) search.Limits {
 		}
 		return l
 	}
-	overhead := g.s.o.Overhead + min(t.late, t.turn/maxLateShare)
-	turn := max(t.turn-overhead, timing.MinBudget)
+	late := min(t.late, t.turn/maxLateShare)
+	turn := max(t.turn-late-timing.FixedOverhead(t.turn, g.s.o.Overhead), timing.MinBudget)
 	l.Hard = turn
+	due := t.turn
 	if left, ok := t.remaining(); ok {
 		b := timing.Allot(timing.Situation{
 			Clock:    clock.Spec{Kind: clock.Fischer, Initial: max(t.match, left), Increment: t.increment},
 			Mine:     clock.State{Left: left},
 			Ply:      len(g.stones),
 			Length:   gameLength,
-			Overhead: overhead,
+			Overhead: g.s.o.Overhead + late,
 		})
 		l.Soft, l.Hard, l.SoftScale = min(b.Soft, turn), min(b.Hard, turn), timing.SoftScale
+		due = min(due, l.Hard+g.s.o.Overhead)
 	}
 	if searches == 1 {
-		t.hard = l.Hard
+		t.due = due
 	}
 	l.Soft /= time.Duration(searches)
 	l.Hard = max(l.Hard/time.Duration(searches), timing.MinBudget)
@@ -127,11 +132,16 @@ func (g *gomocupHandler) info(c gomocup.Command) error {
 	case gomocup.MaxMemory:
 		// Only a limit: a smaller table stays as it is.
 		setup.HashBytes = g.s.o.Setup.HashBytes
+		limit := int64(math.MaxInt64)
 		if n > 0 {
-			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-baseMemory)/2, minHash)))
+			limit = n
+			setup.HashBytes = int(min(int64(setup.HashBytes), max((n-baseMemory)*3/4, minHash)))
 		}
+		defer g.s.limitMemory(limit)
 	case gomocup.HashSize:
-		setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
+		if setup.HashBytes = g.s.o.Setup.HashBytes; count > 0 {
+			setup.HashBytes = min(max(count<<10, minHash), MaxHash()<<20)
+		}
 	case gomocup.RuleKey:
 		g.rule, g.ruled = count, true
 		if n < 0 {
@@ -142,7 +152,9 @@ func (g *gomocupHandler) info(c gomocup.Command) error {
 	case gomocup.MaxNode:
 		g.nodes = uint64(max(n, 0))
 	case gomocup.ThreadNum:
-		setup.Threads = min(max(count, 1), MaxThreads())
+		if setup.Threads = g.s.o.Setup.Threads; count > 0 {
+			setup.Threads = min(count, MaxThreads())
+		}
 	case gomocup.ShowDetail:
 		g.detail = n > 0
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"sparring/engine"
 	"sparring/game/catalog"
@@ -25,12 +24,13 @@ func MaxHash() int { return min(64<<10, engine.MaxHash()>>20) }
 
 // Values of options.
 const (
-	rulesAuto = "auto" // implied by the position
-	ranksAuto = "auto"
-	ranksZero = "0-9"
-	ranksOne  = "1-10"
-	evalOwn   = "own" // the game's own evaluation
-	searchOwn = "own" // the game's own search
+	variantAuto = "auto" // the game at the start
+	rulesAuto   = "auto" // implied by the position
+	ranksAuto   = "auto"
+	ranksZero   = "0-9"
+	ranksOne    = "1-10"
+	evalOwn     = "own" // the game's own evaluation
+	searchOwn   = "own" // the game's own search
 )
 
 // advertisedRules lists the rule sets that are offered to a GUI. It may set any other
@@ -48,11 +48,11 @@ func (o setting) apply(value string) error {
 	switch o.Kind {
 	case uci.Check:
 		if value != "true" && value != "false" {
-			return fmt.Errorf("%.40q: want true or false", value)
+			return fmt.Errorf("%.40q: must be true or false", value)
 		}
 	case uci.Spin:
 		if n, err := strconv.Atoi(value); err != nil || n < o.Min || n > o.Max {
-			return fmt.Errorf("%.40q: want a number from %d to %d", value, o.Min, o.Max)
+			return fmt.Errorf("%.40q: must be a number from %d to %d", value, o.Min, o.Max)
 		}
 	}
 	return o.set(value)
@@ -96,10 +96,13 @@ type engineNames struct{ hash, threads, level, book, bookFile, eval, search, var
 
 // engineSettings returns the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
+	hash := max(s.o.Setup.HashBytes>>20, 1)
 	all := []setting{
-		spin(names.hash, s.o.Setup.HashBytes>>20, 1, MaxHash(), func(n int) {
+		spin(names.hash, hash, 1, MaxHash(), func(n int) {
 			setup := s.setup
-			setup.HashBytes = n << 20
+			if setup.HashBytes = n << 20; n == hash {
+				setup.HashBytes = s.o.Setup.HashBytes // which may not be a whole number of MiB
+			}
 			s.configure(setup)
 		}),
 		spin(names.threads, s.o.Setup.Threads, 1, MaxThreads(), func(n int) {
@@ -177,75 +180,13 @@ func (s *session) useBook(on bool, name string) error {
 	setup.Book = ""
 	var err error
 	if on && name != "" {
-		if err = s.o.Book(name); err == nil {
+		if name != s.setup.Book {
+			err = s.o.Book(name)
+		}
+		if err == nil {
 			setup.Book = name
 		}
 	}
 	s.configure(setup)
 	return err
-}
-
-// settings returns the options of UCI.
-func (u *uciHandler) settings() []setting {
-	s := u.s
-	var games []string
-	for _, g := range catalog.Games() {
-		games = append(games, g.Name)
-	}
-	return slices.Concat(s.engineSettings(engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search", "Variety"}), []setting{
-		button("Clear Hash", s.newGame),
-		// It changes nothing: the GUI decides whether to ponder.
-		check("Ponder", false, func(bool) {}),
-		spin("MultiPV", 1, 1, maxLines, func(n int) { u.multiPV = n }),
-		spin("Move Overhead", int(s.o.Overhead.Milliseconds()), 0, 5000, func(n int) { u.overhead = time.Duration(n) * time.Millisecond }),
-		check("UCI_ShowWDL", false, func(on bool) { u.showWDL = on }),
-		combo("UCI_Variant", games[0], games, u.setVariant),
-		combo("Rules", rulesAuto, slices.Concat([]string{rulesAuto}, advertisedRules()), u.setRules),
-		combo("Xiangqi Ranks", ranksAuto, []string{ranksAuto, ranksZero, ranksOne}, u.setRanks),
-	})
-}
-
-func (u *uciHandler) setVariant(name string) error {
-	g, err := catalog.Game(name)
-	if err != nil {
-		return err
-	}
-	if u.ranks == ranksAuto {
-		u.dialect.Ranks = 1
-	}
-	u.play(g.Name)
-	return nil
-}
-
-// setRules changes to any rule set of the catalog, and its game.
-func (u *uciHandler) setRules(name string) error {
-	if name == rulesAuto {
-		u.rules = rulesAuto
-		u.setUp()
-		return nil
-	}
-	if !strings.Contains(name, "/") {
-		name = u.dialect.Game + "/" + name
-	}
-	r, err := catalog.Rules(name)
-	if err != nil {
-		return err
-	}
-	u.dialect.Game, u.rules = r.Game, r.Name
-	u.setUp()
-	return nil
-}
-
-func (u *uciHandler) setRanks(way string) error {
-	switch way {
-	case ranksZero:
-		u.dialect.Ranks = 0
-	case ranksOne:
-		u.dialect.Ranks = 1
-	case ranksAuto:
-	default:
-		return fmt.Errorf("%.40q: want %s, %s or %s", way, ranksAuto, ranksZero, ranksOne)
-	}
-	u.ranks = way
-	return nil
 }

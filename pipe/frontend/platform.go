@@ -69,8 +69,11 @@ func (m *platformGame) setUp() error {
 // think starts the search for a move, among moves if there are any.
 func (m *platformGame) think(moves []game.Move) {
 	m.began = m.s.readAt
-	m.s.think(search.Limits{Nodes: m.s.o.Nodes, Moves: moves},
-		&engine.Clock{Spec: m.clock, Mine: m.left, Theirs: m.left, Overhead: m.s.o.Overhead})
+	c := &engine.Clock{Spec: m.clock, Mine: m.left, Theirs: m.left, Overhead: m.s.o.Overhead}
+	if t := m.clock.Traits(); t.Limited && !t.Saves {
+		c = fixedClock(t.Period, m.s.o.Overhead)
+	}
+	m.s.think(search.Limits{Nodes: m.s.o.Nodes, Moves: moves}, c)
 }
 
 // played plays our move and charges our clock.

@@ -12,8 +12,10 @@ import (
 	"sparring/engine"
 	"sparring/engine/opening"
 	"sparring/engine/search"
+	"sparring/engine/timing"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 )
 
 // handler implements a protocol; see the package documentation. All calls come from
@@ -283,6 +285,14 @@ func (s *session) configure(setup Setup) {
 	}
 }
 
+// limitMemory passes on how many bytes the process may take, after the engines have a setup
+// for that.
+func (s *session) limitMemory(bytes int64) {
+	if s.o.LimitMemory != nil {
+		s.o.LimitMemory(bytes)
+	}
+}
+
 // newGame ends the game: the next search opens another. No search may run.
 func (s *session) newGame() {
 	s.games++
@@ -301,6 +311,11 @@ func (s *session) think(l search.Limits, c *engine.Clock) {
 func (s *session) ponder(l search.Limits) {
 	s.since = s.readAt
 	s.begin(engine.Request{Limits: l, Ponder: true})
+}
+
+// fixedClock is the clock of a move with a fixed time.
+func fixedClock(d, overhead time.Duration) *engine.Clock {
+	return &engine.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: d}, Overhead: timing.FixedOverhead(d, overhead)}
 }
 
 // running returns the clock, started when the current line was read.

@@ -24,7 +24,11 @@ type ucciHandler struct {
 	batch    bool // lines are queued until the search has ended
 	resign   bool // resign lost games
 	rules    string
+	preset   string        // the rules at the start
 	maxClock time.Duration // as in uciHandler
+	// A move of this game had a clock for more than itself. UCCI has no command for a fixed
+	// time: clients send it as one move to go, without an increment, each time.
+	controls bool
 	banned   []game.Move   // by banmoves
 	position ucci.Position // the last one, to be set up again by new rules
 
@@ -52,6 +56,7 @@ func newUCCI(s *session) handler {
 			u.sendError(err)
 		}
 	}
+	u.preset = u.rules
 	return u
 }
 
@@ -145,17 +150,21 @@ func (u *ucciHandler) hello() {
 
 // settings returns the options of UCCI that apply to this engine.
 func (u *ucciHandler) settings() []setting {
+	rules := xiangqi.Game().Sets
+	if !slices.Contains(rules, u.preset) {
+		rules = append(slices.Clone(rules), u.preset)
+	}
 	return slices.Concat([]setting{
 		check("usemillisec", true, func(on bool) { u.millis = on }),
 		check("batch", false, func(on bool) { u.batch = on }),
 		check("ponder", false, func(bool) {}), // decided by the GUI
 		button("newgame", func() {
 			u.s.newGame()
-			u.maxClock = 0
+			u.maxClock, u.controls = 0, false
 		}),
 	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search", "variety"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
-		combo("rules", xiangqi.Game().Default, xiangqi.Game().Sets, u.setRules),
+		combo("rules", u.preset, rules, u.setRules),
 	})
 }
 
@@ -193,8 +202,10 @@ func (u *ucciHandler) setRules(name string) error {
 	if err != nil {
 		return err
 	}
-	u.rules = r.Name
-	u.place(u.position)
+	if u.rules != r.Name {
+		u.rules = r.Name
+		u.place(u.position)
+	}
 	return nil
 }
 
@@ -261,6 +272,10 @@ func (u *ucciHandler) search(c ucci.Go) {
 	}
 	if t := c.Clock; t != nil {
 		u.clock, l.MovesToGo = u.clocks(t), t.MovesToGo
+		u.controls = u.controls || t.MovesToGo != 1 || t.Increment > 0
+		if !u.controls {
+			u.clock = fixedClock(u.clock.Mine.Left, u.clock.Overhead)
+		}
 	}
 	if unbounded(c) {
 		u.s.ponder(l)

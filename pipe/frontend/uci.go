@@ -21,14 +21,18 @@ import (
 // uciHandler speaks UCI for all games, selected by UCI_Variant.
 //
 // The first rank of Xiangqi is 0 or 1, and the protocol does not say which. GUIs
-// that know UCI_Variant write 1, as Fairy-Stockfish does; those made only for
-// Xiangqi (Cyclone's dialect) write 0. So it is 1 after UCI_Variant was set, and 0
-// otherwise, unless the words or the moves of a position show another.
+// that know UCI_Variant name a game by it and write 1, as Fairy-Stockfish does; those
+// made only for Xiangqi (Cyclone's dialect) write 0. So it is 1 after a game was named,
+// and 0 otherwise, unless the words or the moves of a position show another. Many GUIs
+// send every option back as it was announced. That names no game, because the announced
+// default of UCI_Variant is none.
 type uciHandler struct {
 	s       *session
 	dialect uci.Dialect
-	ranks   string // the option: ranksAuto or a fixed one
-	rules   string // rulesAuto or a rule set
+	ranks   string  // the option: ranksAuto or a fixed one
+	named   bool    // the number of the first rank is 1 only because a game was named
+	rules   string  // rulesAuto or a rule set
+	preset  variant // at the start
 	overhead,
 	maxClock time.Duration // the longest time on a clock, which is about the initial time
 	multiPV int
@@ -49,23 +53,26 @@ func beginsUCI(text string) bool {
 }
 
 func newUCI(s *session) handler {
-	u := &uciHandler{s: s, ranks: ranksAuto, rules: rulesAuto, overhead: s.o.Overhead, multiPV: 1}
-	u.play(catalog.Games()[0].Name)
-	if s.o.Game != "" {
-		u.play(s.o.Game)
-	}
+	u := &uciHandler{s: s, ranks: ranksAuto, overhead: s.o.Overhead, multiPV: 1}
+	u.play(variant{cmp.Or(s.o.Game, catalog.Games()[0].Name), rulesAuto})
 	if s.o.Rules != "" {
 		if err := u.setRules(s.o.Rules); err != nil {
 			u.sendError(err)
 		}
 	}
+	u.preset = variant{u.dialect.Game, u.rules}
 	return u
 }
 
-// play changes the game and sets up its start.
-func (u *uciHandler) play(name string) {
-	u.dialect.Game, u.rules = name, rulesAuto
-	u.setUp()
+// variant is a game and its rules.
+type variant struct{ game, rules string }
+
+// play changes the game or its rules and sets up the start.
+func (u *uciHandler) play(v variant) {
+	if v != (variant{u.dialect.Game, u.rules}) {
+		u.dialect.Game, u.rules = v.game, v.rules
+		u.setUp()
+	}
 }
 
 // setUp sets up the usual start of the rules. An evaluation that the game does not
@@ -160,7 +167,7 @@ func (u *uciHandler) handle(line string) {
 // Xiangqi's first rank, that number is used from now on.
 func (u *uciHandler) position(c uci.Position) error {
 	if c.Cyclone && u.ranks == ranksAuto {
-		u.dialect.Ranks = 0
+		u.count(0)
 	}
 	err := u.read(c)
 	if err == nil || u.dialect.Game != xiangqi.Name || u.ranks != ranksAuto || len(c.Moves) == 0 {
@@ -168,11 +175,15 @@ func (u *uciHandler) position(c uci.Position) error {
 	}
 	u.dialect.Ranks = 1 - u.dialect.Ranks
 	if u.read(c) == nil {
+		u.named = false // the moves have shown it
 		return nil
 	}
 	u.dialect.Ranks = 1 - u.dialect.Ranks
 	return err
 }
+
+// count has the ranks of Xiangqi count from the given number.
+func (u *uciHandler) count(first int) { u.dialect.Ranks, u.named = first, false }
 
 func (u *uciHandler) read(c uci.Position) error {
 	moves := make([]string, len(c.Moves))
@@ -231,7 +242,7 @@ func (u *uciHandler) search(c uci.Go) {
 	}
 	switch {
 	case c.MoveTime > 0:
-		u.clock = &engine.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: c.MoveTime}, Overhead: u.overhead}
+		u.clock = fixedClock(c.MoveTime, u.overhead)
 	case c.Clocks != nil:
 		u.clock, l.MovesToGo = u.clocks(*c.Clocks), c.Clocks.MovesToGo
 	}
@@ -417,33 +428,4 @@ func leaves(p game.Position, depth int, stop <-chan struct{}) (n uint64, whole b
 		n += below
 	}
 	return n, true
-}
-
-// setting is an option that a GUI can set.
-type setting struct {
-	uci.Option
-	set func(value string) error
-}
-
-// hello answers "uci".
-func (u *uciHandler) hello(c uci.Hello) {
-	s := u.s
-	if c.Cyclone {
-		u.dialect.Ranks = 0
-	}
-	s.say(uci.ID{Key: "name", Value: s.o.Name + " " + s.o.Version})
-	s.say(uci.ID{Key: "author", Value: s.o.Author})
-	for _, o := range u.settings() {
-		s.say(o.Option)
-	}
-	s.say(uci.OK{})
-}
-
-func (u *uciHandler) setOption(c uci.SetOption) error {
-	all := u.settings()
-	i := slices.IndexFunc(all, func(o setting) bool { return sameName(o.Name, c.Name) })
-	if i < 0 {
-		return errors.New("no such option")
-	}
-	return all[i].apply(c.Value)
 }

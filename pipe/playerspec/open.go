@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"sync"
+	"time"
 
 	"sparring/engine"
 	"sparring/engine/amazons/areas"
@@ -408,13 +409,37 @@ type limitedRun struct {
 // PonderHit implements engine.Running.
 func (r limitedRun) PonderHit(l search.Limits) { r.Running.PonderHit(r.spec.within(l)) }
 
-// within tightens limits to those of the spec. External engines do so themselves.
+// within tightens limits to those of the spec. External engines do so themselves, but for the
+// time: they are told it as that of the clock.
 func (s Spec) within(l search.Limits) search.Limits {
+	if s.MaxTime > 0 && !l.Wait {
+		l = inTime(l, s.MaxTime)
+	}
 	if s.Nodes > 0 && (l.Nodes == 0 || s.Nodes < l.Nodes) {
 		l.Nodes = s.Nodes
 	}
 	if s.Depth > 0 && (l.Depth == 0 || s.Depth < l.Depth) {
 		l.Depth = s.Depth
+	}
+	return l
+}
+
+// inTime limits the time of a move. What has gone of it before the search began, as in a
+// correspondence game while the process was down, is not thinking.
+func inTime(l search.Limits, most time.Duration) search.Limits {
+	gone := time.Duration(0)
+	if !l.From.IsZero() {
+		gone = max(time.Since(l.From), 0)
+	}
+	most += gone
+	if l.Hard == 0 || l.Hard > most {
+		l.Hard = most
+	}
+	l.Soft = min(l.Soft, l.Hard)
+	if c := l.Clock; c != nil && (c.MoveLimit == 0 || c.MoveLimit > most) {
+		limited := *c
+		limited.MoveLimit = most
+		l.Clock = &limited
 	}
 	return l
 }

@@ -11,6 +11,7 @@
 //	self:search=mcts                    alphabeta or mcts, in place of the game's own search
 //	self:as=NAME,from=games.jsonl       with a player's openings, and near its strength
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
+//	self:maxtime=30s                    no move takes longer, whatever the clock
 //	uci:fairy-stockfish                 a program, by a name on PATH or a path
 //	uci:./engine,arg=-q,dir=/tmp        with arguments (in order) and a directory to run in
 //	ucci:eleeye,option.style=solid      with an option of its own
@@ -48,6 +49,8 @@ const Self = "self"
 type Spec struct {
 	Name    string         // display name; "" means the spec's text
 	Outside *external.Spec // the program; nil is our own engine
+	// MaxTime is the longest time for a move; 0: by the clock alone. See timing.MoveLimit.
+	MaxTime time.Duration
 	// The rest is for our own engine; the zero value is the default.
 
 	Level int // 0 is full strength
@@ -159,7 +162,7 @@ func split(text string) (parts []string) {
 // ownEval names the game's own evaluation, as the engine's UCI option does.
 const ownEval = "own"
 
-const keys = "nodes, depth, hash, threads, name"
+const keys = "nodes, depth, maxtime, hash, threads, name"
 
 // set sets one key.
 func (s *Spec) set(key, value string) error {
@@ -206,6 +209,10 @@ func (s *Spec) set(key, value string) error {
 		*nodes, err = number(1 << 62)
 	case key == "depth":
 		err = whole(depth, search.MaxPly)
+	case key == "maxtime":
+		if s.MaxTime, err = time.ParseDuration(value); err != nil || s.MaxTime < time.Millisecond {
+			err = fmt.Errorf("maxtime=%.40q: must be a time from 1ms, such as 30s or 2m", value)
+		}
 	case key == "hash":
 		err = whole(hash, maxHash)
 	case key == "threads":
@@ -303,6 +310,9 @@ func (s Spec) String() string {
 		number("depth", uint64(depth))
 		number("hash", uint64(hash))
 		number("threads", uint64(threads))
+		if s.MaxTime > 0 {
+			add("maxtime", s.MaxTime.String())
+		}
 		if s.Name != "" {
 			add("name", s.Name)
 		}

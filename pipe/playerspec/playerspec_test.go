@@ -15,6 +15,7 @@ import (
 	"sparring/engine/book"
 	"sparring/engine/search"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
 	"sparring/pipe/frontend"
@@ -270,6 +271,37 @@ func TestMoreThreadsThanCores(t *testing.T) {
 		}
 		if err := spec.Check(""); err == nil || !strings.Contains(err.Error(), "this machine has") {
 			t.Errorf("%s: %v, want an error that says how many cores there are", text, err)
+		}
+	}
+}
+
+// TestMaxTime: the key limits the time of a search for a move, and of a ponder hit, from when
+// it begins, of our engine and of programs; nothing else.
+func TestMaxTime(t *testing.T) {
+	const most = 30 * time.Second
+	for _, text := range []string{"self:maxtime=30s", "uci:engine,maxtime=30s"} {
+		s, err := Parse(text)
+		if err != nil || s.MaxTime != most || s.String() != text {
+			t.Fatalf("%s: %+v, %v", text, s, err)
+		}
+		long := &search.Clock{Spec: clock.Spec{Kind: clock.PerMove, Period: time.Hour}}
+		l := s.within(search.Limits{Soft: time.Minute, Hard: time.Hour, From: time.Now().Add(-30 * time.Minute), Clock: long})
+		if rest := l.Hard - time.Since(l.From); rest > most || rest < most-10*time.Second || l.Soft > l.Hard || l.Clock.MoveLimit != l.Hard || long.MoveLimit != 0 {
+			t.Errorf("%s: half an hour after its beginning %+v, clock %+v", text, l, l.Clock)
+		}
+		if l := s.within(search.Limits{Nodes: 5}); l.Hard != most || l.Nodes != 5 {
+			t.Errorf("%s: without a clock %+v", text, l)
+		}
+		if l := s.within(search.Limits{Hard: time.Second, Soft: time.Millisecond}); l.Hard != time.Second || l.Soft != time.Millisecond {
+			t.Errorf("%s: a shorter time became %+v", text, l)
+		}
+		if l := s.within(search.Limits{Wait: true}); l.Hard != 0 {
+			t.Errorf("%s: pondering ends after %v", text, l.Hard)
+		}
+	}
+	for _, bad := range []string{"0s", "-1s", "30", "soon", "1us"} {
+		if _, err := Parse("self:maxtime=" + bad); err == nil {
+			t.Errorf("maxtime=%s is accepted", bad)
 		}
 	}
 }
