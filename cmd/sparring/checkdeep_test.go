@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/game/gametest"
 	"sparring/pipe/external"
 	"sparring/pipe/external/faultyengine"
 )
@@ -14,6 +15,7 @@ import (
 // ladder, and what is odd there although it does not.
 func TestDeepCheck(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	for _, test := range []struct {
 		mode, clock string
 		verdict     external.Verdict
