@@ -57,8 +57,7 @@ func TestOffersAndChat(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ann.step(ctx, g)
 	bob.until(g, "the move", plies(1))
 	if _, err := ann.Takeback(ctx, g, 1, 1, protocol.StepOffer); err != nil {
@@ -108,8 +107,7 @@ func TestAnsweredAfterTheEnd(t *testing.T) {
 	ended := func() (*player, protocol.GameID) {
 		t.Helper()
 		ann, bob, g := still(t, srv, small(t, "60+1"))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		if _, err := bob.Resign(ctx, g, 1, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -174,8 +172,7 @@ func TestRepetitions(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "60+1"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	st := ann.until(g, "the start", plies(0))
 	pos := position(t, st.Snapshot)
 	text := pos.Format(pos.Legal(nil)[0])
@@ -209,8 +206,7 @@ func TestArrival(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	r, hold := a.at(g), make(chan struct{})
 	r.send(visitor(func() { <-hold }))
 	// The opponent's requests fill only the opponent's own queue.
@@ -290,8 +286,7 @@ func TestDispute(t *testing.T) {
 	terms := small(t, "60")
 	terms.Rated = true
 	ann, bob, g := still(t, srv, terms)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ann.step(ctx, g)
 	st := bob.until(g, "the turn", bob.mine)
 	pos := position(t, st.Snapshot)
@@ -440,8 +435,7 @@ func TestAnswerOnly(t *testing.T) {
 			return plays
 		})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	states, err := ann.nc.SubscribeSync(a.server.Subjects().ToGame("ann", g))
 	if err != nil {
 		t.Fatal(err)
@@ -490,8 +484,7 @@ func TestAnswerOnlyAtTheEnd(t *testing.T) {
 	terms.Game, terms.Rules = "gomoku", "gomoku/freestyle-15"
 	terms.Moves = strings.Fields("h8 a1 h9 a2 h10 a3 h11 a4")
 	ann, bob, g := still(t, srv, terms)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ans, err := ann.SendMove(ctx, g, protocol.MoveRequest{Epoch: 1, Ply: 8, Move: "h12", AnswerOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -513,8 +506,7 @@ func TestEndIsRepeated(t *testing.T) {
 	cfg.Linger = patience
 	runArena(t, srv, cfg)
 	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	bob.set(func(p *player) {
 		if err := p.subs[g].Unsubscribe(); err != nil {
 			t.Error(err)
@@ -552,8 +544,7 @@ func TestTooManyRequestsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	next := func() (ans protocol.ActAnswer) {
 		t.Helper()
 		msg, err := answers.NextMsgWithContext(ctx)

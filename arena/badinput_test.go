@@ -2,7 +2,6 @@ package arena
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,8 +76,7 @@ func TestBadInput(t *testing.T) {
 	g := ann.challenge("bob", terms, game.First)
 	st := ann.until(g, "the start", plies(0))
 	text := position(t, st.Snapshot).Format(position(t, st.Snapshot).Legal(nil)[0])
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := ann.Move(ctx, g, 1, 0, text, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +204,7 @@ func TestBadChallenges(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	for _, c := range []struct {
 		name   string
 		change func(m *protocol.ChallengeRequest)

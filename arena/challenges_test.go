@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,8 +48,7 @@ func TestActionAfterWithdrawal(t *testing.T) {
 	cfg.Linger = time.Hour
 	runArena(t, srv, cfg)
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	g := ann.challenge("nobody", small(t, "60"), game.First)
 	if _, err := ann.Withdraw(ctx, g); err != nil {
 		t.Fatal(err)
@@ -87,8 +85,7 @@ func TestChallengesOfOnePlayer(t *testing.T) {
 	cfg.PerPlayer = 3
 	runArena(t, srv, cfg)
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ask := func(i int) (protocol.ChallengeAnswer, error) {
 		return ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: protocol.PlayerID(fmt.Sprintf("nobody%d", i)), ExpireMS: 3_600_000})
 	}
@@ -203,8 +200,7 @@ func TestSameChallengeLater(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	queue := func() *jetstream.StreamInfo {
 		t.Helper()
 		info, err := a.store.challenges.Info(ctx)
@@ -296,8 +292,7 @@ func TestMissingStream(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "nobody", ExpireMS: 3_600_000}); err != nil {
 		t.Fatal(err)
 	}
@@ -323,8 +318,7 @@ func TestLostChallengeIDs(t *testing.T) {
 	srv := arenatest.StartServer(t, t.TempDir(), "ann")
 	a := runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	lost := make(map[protocol.GameID]protocol.PlayerID)
 	for _, opponent := range []protocol.PlayerID{"nobody", "no-one"} {
 		ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: opponent, ExpireMS: 3_600_000})
@@ -371,8 +365,7 @@ func TestChallengerThatIsGone(t *testing.T) {
 	}
 	bob := join(t, srv, "bob", "b1", func(p *player) { p.answer = busy })
 	eve := join(t, srv, "eve", "e1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	second := game.Second // bob's seat would be filled before eve's
 	lost, err := eve.Challenge(ctx, protocol.ChallengeRequest{
 		Terms: small(t, "60"), Opponent: "bob", Seat: &second, ExpireMS: protocol.LongestChallenge.Milliseconds(),
@@ -433,8 +426,7 @@ func TestLogOfWithdrawnChallengeExpires(t *testing.T) {
 	// Without the setting, as after a backup was restored, it is kept for ever.
 	j := a.store.journal("kept", 0, func() {})
 	j.lifetime = time.Second
-	within, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	within := gametest.Context(t)
 	if err := j.append(within, livegame.ChallengeClosed(protocol.Challenge{Game: "kept", Terms: small(t, "60")}, protocol.ReasonWithdrawn, "", time.Now()), 0); err != nil {
 		t.Fatal(err)
 	}

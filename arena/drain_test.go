@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -26,8 +25,7 @@ func TestDrain(t *testing.T) {
 	}
 	cyd := join(t, srv, "cyd", "c1")
 	gametest.Eventually(t, "a game of the ladder", func() bool { return len(a.Running()) > 0 })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	waits, err := cyd.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "dan", ExpireMS: 3_600_000})
 	if err != nil {
 		t.Fatal(err)

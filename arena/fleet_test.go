@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,8 +38,7 @@ func TestAbort(t *testing.T) {
 	g := ann.challenge("bob", terms, game.First)
 	ann.until(g, "a move", plies(1))
 	op := operatorOf(t, srv, one)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 
 	// A player can't, neither directly nor by an answer that names the subject.
 	eve := arenatest.Connect(t, srv.Player("eve"))
@@ -125,8 +123,7 @@ func TestArenaReport(t *testing.T) {
 	g := ann.challenge("bob", small(t, "60+1"), game.First)
 	ann.until(g, "moves", plies(2))
 	op := operatorOf(t, srv, a)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ask := func() (protocol.Report, map[protocol.InstanceID]protocol.KnownInstance) {
 		t.Helper()
 		all, err := op.Reports(ctx, func(r []protocol.Report) bool { return len(r) == 1 })

@@ -89,8 +89,7 @@ func TestOldHolderIsStale(t *testing.T) {
 	other := join(t, srv, "ann", "a2")
 	other.set(func(p *player) { p.play = nil })
 
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ann.set(func(p *player) {
 		p.games = map[protocol.GameID]*protocol.State{}
 		p.answer = decline(protocol.DeclineDraining)
@@ -192,8 +191,7 @@ func TestSeatGivenBackAllTheTime(t *testing.T) {
 			return accept(o)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	const times = 6 // one more than without a pause
 	for n := range uint64(times) {
 		bob.until(g, "the seat", func(st protocol.State) bool {
@@ -493,8 +491,7 @@ func TestPersonReturnsElsewhere(t *testing.T) {
 	a := runArena(t, srv, quick())
 	person := func(p *player) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		p.set(func(p *player) { p.answer = decline(protocol.DeclineKind) })
 		if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Human, Display: "安", Slots: 1}); err != nil {
 			t.Fatal(err)

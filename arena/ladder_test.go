@@ -36,8 +36,7 @@ func ladderConfig(rounds int) Config {
 // amazonsOnly makes the player say that it plays nothing else.
 func amazonsOnly(t *testing.T, p *player) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := p.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Display: "Player " + string(p.id), Slots: 10,
 		Games: []protocol.Capability{{Game: "amazons"}}}); err != nil {
 		t.Fatal(err)
@@ -344,8 +343,7 @@ func TestLadderCancelsTheAbsent(t *testing.T) {
 func TestLadderCancelsThePaused(t *testing.T) {
 	t.Parallel()
 	a, heard, ann := roundWithout(t, protocol.OfferAnswer{Answer: protocol.Decline, Reason: protocol.DeclineDraining})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := ann.Hello(ctx, protocol.Hello{Kind: protocol.Bot, Games: []protocol.Capability{}}); err != nil {
 		t.Fatal(err)
 	}
@@ -557,8 +555,7 @@ func TestRatingHalfStored(t *testing.T) {
 func TestRatedAfterRestore(t *testing.T) {
 	t.Parallel()
 	nc := arenatest.Connect(t, arenatest.StartServer(t, "").Platform())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ended := func(s *store, id string) {
 		t.Helper()
 		rec := &record.Record{ID: id, Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins, Source: record.Source{By: record.ByArena}}
@@ -612,8 +609,7 @@ func TestRatedAfterErasure(t *testing.T) {
 	l := newLadder(s.ladder, nil, zerolog.Nop())
 	rec := &record.Record{ID: "g1", Game: "amazons", Rules: "amazons/6x6", Rated: true, Result: game.FirstWins}
 	rec.Seats[0].Player, rec.Seats[1].Player = "ann", "bob"
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	l.take(ctx, 1, rec)
 	// As Erase leaves it when no arena has watched.
 	key := ladderKey("amazons", rec.Clock.Speed(), "ann")
@@ -679,8 +675,7 @@ func TestRatedByAnotherArena(t *testing.T) {
 			t.Run(fmt.Sprint(what, ", behind ", behind), func(t *testing.T) {
 				t.Parallel()
 				s := openTestStore(t)
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
+				ctx := gametest.Context(t)
 				lines := &logLines{}
 				bucket := &lagging{KeyValue: s.ladder, old: map[string]jetstream.KeyValueEntry{}}
 				other, l := newLadder(s.ladder, nil, zerolog.Nop()), newLadder(bucket, nil, zerolog.New(lines).Level(zerolog.InfoLevel))

@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -123,8 +122,7 @@ func TestLeaveAgainAfterRestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			within, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			within := gametest.Context(t)
 			if _, err := bob.nc.RequestWithContext(within, a.Subjects().Play("bob", protocol.VerbLeave), data); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,8 +162,7 @@ func TestChallengesThatComeToNothing(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob := join(t, srv, "ann", "a1"), join(t, srv, "bob", "b1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 
 	t.Run("declined", func(t *testing.T) {
 		bob.set(func(p *player) { p.answer = decline(protocol.DeclineClock) })
@@ -234,8 +232,7 @@ func TestPool(t *testing.T) {
 	runArena(t, srv, steady())
 	ann := join(t, srv, "ann", "a1")
 	ann.listen("amazons.blitz")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Pool: "amazons.blitz"})
 	if err != nil {
 		t.Fatal(err)
@@ -403,8 +400,7 @@ func TestChallengeExpiresWithoutRoom(t *testing.T) {
 		p.set(func(p *player) { p.play = nil })
 	}
 	bob.listen(protocol.OwnPool("bob"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	g := ann.challenge("bob", small(t, "3600"), game.First)
 	ann.until(g, "a game", func(st protocol.State) bool { return st.Status == protocol.Playing })
 	ans, err := cyd.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: "bob", ExpireMS: 300})

@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -29,8 +28,7 @@ func TestOtherInstances(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := func() []protocol.OtherInstance {
-			within, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			within := gametest.Context(t)
 			ans, err := c.Hello(within, protocol.Hello{Kind: protocol.Bot, Host: host,
 				Games: []protocol.Capability{{Game: "gomoku", Rules: []string{"gomoku/renju-15"}, Engine: &protocol.Engine{Spec: "uci:" + string(id)}}}})
 			if err != nil {
@@ -56,8 +54,7 @@ func TestOtherInstances(t *testing.T) {
 	if g := others[0].Games; len(g) != 1 || g[0].Game != "gomoku" || g[0].Engine == nil || g[0].Engine.Spec != "uci:r1" {
 		t.Errorf("the second is told that the first plays %+v", g)
 	}
-	within, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	within := gametest.Context(t)
 	if _, err := first.Leave(within); err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,12 @@
 package arena
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -15,8 +15,7 @@ import (
 func TestPairingsAreSettled(t *testing.T) {
 	t.Parallel()
 	a := prepareArena(t, arenatest.StartServer(t, ""), pairingConfig()) // it decides on nothing
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if err := a.leases.take(ctx, roundLease, func(error) {}); err != nil {
 		t.Fatal(err)
 	}

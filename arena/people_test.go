@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -55,8 +54,7 @@ func TestImpostor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, eve := range map[string]*protocol.Client{"without proof": without, "with a guess": guessing} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		for what, do := range map[string]func() error{
 			"hello": func() error {
 				_, err := eve.Hello(ctx, protocol.Hello{Kind: protocol.Human, Slots: 1, Games: []protocol.Capability{{Game: "amazons"}}})
@@ -113,8 +111,7 @@ func TestPeopleKey(t *testing.T) {
 	if _, err := a.People().Put(t.Context(), keyOfPeople, []byte("short")); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := New(ctx, a.nc, quick(), arenatest.Log(t)); err == nil || !contains(err, "sparring_people") {
 		t.Errorf("a damaged key: %v", err)
 	}
@@ -136,8 +133,7 @@ func TestChosenRequestID(t *testing.T) {
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) { p.play = nil })
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	first := game.First
 	challenge := protocol.ChallengeRequest{Header: protocol.Header{ID: "c1"}, Terms: small(t, "600"), Seat: &first, Opponent: "human-bob"}
 	ans, err := ann.Challenge(ctx, challenge)
@@ -199,8 +195,7 @@ func TestCorrespondence(t *testing.T) {
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) { p.play = nil })
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	g := ann.challenge("bob", small(t, "86400/move"), game.First)
 	st := ann.until(g, "the start", plies(0))
 	if _, err := ann.Leave(ctx, g); err != nil {
@@ -235,8 +230,7 @@ func TestChallengeWithMoves(t *testing.T) {
 	a := runArena(t, srv, steady())
 	ann := joinPerson(t, srv, a, "human-ann", "g1")
 	join(t, srv, "bob", "b1")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	terms := small(t, "60+1")
 	terms.Strict, terms.Private = true, true
 	pos := position0(t, terms)
@@ -287,8 +281,7 @@ func TestGamesOfAPerson(t *testing.T) {
 		ann.until(ann.challenge("bob", small(t, "unlimited"), game.First), "the start", plies(0))
 	}
 	gametest.Eventually(t, "the games in the index", func() bool { return len(a.RunningOf("human-ann")) == cfg.PersonGames })
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	for p, opponent := range map[*player]protocol.PlayerID{ann: "bob", bob: "human-ann"} {
 		_, err := p.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Opponent: opponent})
 		if !errors.Is(err, &protocol.Error{Code: protocol.RateLimited}) {

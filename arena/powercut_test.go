@@ -55,8 +55,7 @@ func TestRatedAfterPowerCut(t *testing.T) {
 		t.Run(lost, func(t *testing.T) {
 			t.Parallel()
 			srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			ctx := gametest.Context(t)
 			a, end := rater(t, ctx, srv)
 			go a.ladder.follow(ctx, a.store)
 			games := func(more, want int) {
@@ -94,8 +93,7 @@ func TestRatedAfterPowerCut(t *testing.T) {
 func TestMadeOfRecordsAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	a, play := rater(t, ctx, srv)
 	go a.ladder.follow(ctx, a.store)
 	go a.history.follow(ctx, a.store)

@@ -270,8 +270,7 @@ func TestChallengeIDUsedBefore(t *testing.T) {
 	for _, p := range []*player{ann, bob} {
 		p.set(func(p *player) { p.play = nil })
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	first := game.First
 	m := protocol.ChallengeRequest{Header: protocol.Header{ID: "c1"}, Terms: small(t, "600"), Opponent: "bob", Seat: &first}
 	ans, err := ann.Challenge(ctx, m)
@@ -353,8 +352,7 @@ func TestAcceptedAfterLeaving(t *testing.T) {
 			return protocol.OfferAnswer{Answer: protocol.Accept, Player: "bob"}
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if _, err := bob.Leave(ctx); err != nil {
 		t.Fatal(err)
 	}

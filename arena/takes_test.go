@@ -1,7 +1,6 @@
 package arena
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -76,8 +75,7 @@ func TestPoolWithDecliningMembers(t *testing.T) {
 		}
 		return false
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	ans, err := ann.Challenge(ctx, protocol.ChallengeRequest{Terms: small(t, "60"), Pool: pool, ExpireMS: patience.Milliseconds()})
 	if err != nil {
 		t.Fatal(err)

@@ -66,8 +66,7 @@ func watched(t *testing.T, clock string) (ctx context.Context, a *running, ann, 
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a = runArena(t, srv, steady())
 	ann, bob, g = still(t, srv, small(t, clock))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
+	ctx = gametest.Context(t)
 	ann.step(ctx, g)
 	bob.watches(g, 1)
 	bob.step(ctx, g)
@@ -81,8 +80,7 @@ func TestWatching(t *testing.T) {
 	srv := arenatest.StartServer(t, "", "ann", "bob")
 	a := runArena(t, srv, steady())
 	ann, bob, g := still(t, srv, small(t, "3600"))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	gametest.Eventually(t, "a heartbeat that names the game", func() bool {
 		plays, _ := a.presence.playing("bob", "b1", g)
 		return plays

@@ -399,8 +399,7 @@ func TestConnectWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if err := protocol.Await(ctx, nc); err != nil || !nc.IsConnected() {
 		t.Errorf("the connection is not established: %v", err)
 	}

@@ -39,8 +39,7 @@ func newWire(t *testing.T) *wire {
 		t.Fatal(err)
 	}
 	t.Cleanup(srv.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
+	ctx := gametest.Context(t)
 	subjects, err := protocol.NewSubjects("")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -239,8 +238,7 @@ func TestLadderOffers(t *testing.T) {
 	rated.Rated = true
 	offer := func(change func(*protocol.Offer)) protocol.OfferAnswer {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		o := protocol.Offer{
 			Kind: protocol.OfferMatch, Game: protocol.GameID(protocol.NewID()), Terms: *rated, Player: human("ann"), Pool: protocol.LadderPoolOf("amazons"),
 			Opponent: &protocol.Opponent{Player: "hare", Kind: protocol.Bot}, Deadline: time.Now().Add(patience), HoldMS: 500,
@@ -290,8 +288,7 @@ func TestLadderOffers(t *testing.T) {
 	ann.until("she still waits", func() bool { return ann.turns.Seeking != nil })
 	// A challenge of a bot, with the same terms, is none of the ladder's.
 	challenge := func(pool protocol.Pool, opponent protocol.PlayerID) error {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		_, err := hare.client.Challenge(ctx, protocol.ChallengeRequest{Terms: *rated, Pool: pool, Opponent: opponent, ExpireMS: 1000})
 		return err
 	}

@@ -62,8 +62,7 @@ func startHouseLog(t testing.TB, cfg Config, log zerolog.Logger) *house {
 func (h *house) open(t testing.TB, cfg Config) *Server {
 	t.Helper()
 	nc := arenatest.Connect(t, h.nats.Platform())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	if err := protocol.Await(ctx, nc); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sparring/game/gametest"
 	"sparring/lab/fleetbench"
 )
 
@@ -57,6 +58,7 @@ func TestBenchFleet(t *testing.T) {
 // Ctrl-C ends the processes and prints what was measured so far.
 func TestBenchFleetInterrupted(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	h := newFleet(t)
 	p, out := h.bench("--games", "2,4", "--window", "1s", "--limit", "1h")
 	p.run()
@@ -76,6 +78,7 @@ func TestBenchFleetInterrupted(t *testing.T) {
 // Variables of the environment reach the processes of the kind that they are for.
 func TestBenchFleetEnvironment(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	h := newFleet(t)
 	data := filepath.Join(h.dir, "data")
 	p, _ := h.bench("--data", data, "--env", "arena:GODEBUG=gctrace=1") // writes a line for each garbage collection

@@ -69,7 +69,10 @@ func (f *campaignFlags) queue(c *cobra.Command, name string, say func(string, ..
 func stores(ctx context.Context, nc *nats.Conn) error {
 	js, err := jetstream.New(nc)
 	if err == nil {
-		_, err = js.AccountInfo(ctx)
+		err = protocol.Repeat(ctx, reachTime/4, time.Second, func(ctx context.Context) (bool, error) {
+			_, err := js.AccountInfo(ctx)
+			return !errors.Is(err, context.DeadlineExceeded), err
+		})
 	}
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
 		return errors.New("this user has no store (JetStream): want that of the platform")

@@ -273,6 +273,7 @@ func (l *timeline) movesSince(at time.Time) int {
 // -artifacts -outputdir DIR the logs of all processes are kept.
 func TestCluster(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	if *clusterRuns == 0 {
 		t.Skip("takes minutes: -cluster.runs 1 runs it")
 	}

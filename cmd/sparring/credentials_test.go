@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/credentials"
 	"sparring/protocol/credentials/credentialstest"
@@ -128,6 +129,7 @@ func TestSecuredPlatform(t *testing.T) {
 // credentials, by players with credentials of their own.
 func TestConformanceWithCredentials(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	s, h := newSecured(t), newFleet(t)
 	s.must("new", "--role", "platform", "--out", s.file("platform.creds"))
 	var players []string

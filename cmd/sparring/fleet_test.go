@@ -22,6 +22,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -415,8 +416,7 @@ func TestDrainOfOneProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	bots := connect(srv.Player("bots"))
 	var drains atomic.Int32
 	var stop func() // of the process that runs

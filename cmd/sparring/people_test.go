@@ -14,6 +14,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -22,6 +23,7 @@ import (
 // goes on.
 func TestPersonAgainstBots(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	var profiles []string
 	for _, g := range catalog.Games() {
 		profiles = append(profiles, fmt.Sprintf(`{"player": "%s-hare", "games": [%q], "engine": "self:level=2", "policy": {"opponents": "humans"}}`, g.Name, g.Name))

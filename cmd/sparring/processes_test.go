@@ -247,8 +247,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
+	ctx := gametest.Context(t)
 	return &fleet{t: t, ctx: ctx, dir: t.TempDir()}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/game/gametest"
 	"sparring/lab/journal"
 	"sparring/lab/match"
 	"sparring/record"
@@ -25,6 +26,7 @@ import (
 // one that was killed at any moment, while another process appends, and no game is lost.
 func TestRecordsErase(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	dir := t.TempDir()
 	w, err := record.NewWriter(recordsDir(dir), "bot-a", 100_000)
 	if err != nil {

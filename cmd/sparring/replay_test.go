@@ -17,6 +17,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/lab/replay"
 	"sparring/record"
 )
@@ -41,6 +42,7 @@ func replayPlies(t *testing.T) int {
 // players' engines.
 func TestReplay(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	dir := t.TempDir()
 	records := playReproducible(t, dir)
 	var out bytes.Buffer

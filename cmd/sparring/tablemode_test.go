@@ -139,6 +139,7 @@ func (o *operator) moves() (moves []string) {
 // that was entered is lost, and the record is what the event wants.
 func TestTableKilled(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	o := &operator{t: t, dir: t.TempDir(), args: []string{"--event", "ccgc-xiangqi", "--us", "red", "--name", "北理工", "--opponent", "天津理工大学", "--engine", "self:depth=2"}}
 	o.sit()
 	o.sees("We play Red. Our side begins.")
@@ -266,6 +267,7 @@ func TestTableDiskFull(t *testing.T) {
 // operator can move for it.
 func TestTableBrokenEngine(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	for _, mode := range []string{"crash-go", "hang-go", "crash-start", "illegal", "flood"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()

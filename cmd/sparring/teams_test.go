@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/protocol/embedded"
 )
@@ -17,6 +18,7 @@ import (
 // alone, from another machine, and which holds after a restart.
 func TestTeamsOfALadder(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	f := quickUp(t)
 	f.ladder, f.levels, f.port, f.teams = true, 1, embedded.RandomPort, []string{"red", "blue"}
 	var passwords []string

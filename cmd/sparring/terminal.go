@@ -111,21 +111,11 @@ func platformAt(ctx context.Context, nc *nats.Conn, subjects protocol.Subjects, 
 	if err != nil {
 		return err
 	}
-	for {
+	return protocol.Repeat(ctx, reachTime/4, time.Second, func(ctx context.Context) (bool, error) {
 		_, err := js.StreamNameBySubject(ctx, subjects.Records())
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err == nil:
-			return nil
-		case !wait && errors.Is(err, jetstream.ErrStreamNotFound):
-			return errors.New("no platform there: its NATS server has no records; --wait waits for one")
-		case !wait:
-			return err
+		if !wait && errors.Is(err, jetstream.ErrStreamNotFound) {
+			err = errors.New("no platform there: its NATS server has no records; --wait waits for one")
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
+		return err == nil || !wait && !errors.Is(err, context.DeadlineExceeded), err
+	})
 }

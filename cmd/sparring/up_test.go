@@ -197,6 +197,7 @@ func TestUpPlaysARound(t *testing.T) {
 // TestUpGoesOn stops everything during the games and starts again on the same data.
 func TestUpGoesOn(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	f := quickRound(t)
 	data := f.data
 	slow := f

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ type Evaluation struct {
 	Name string
 	// Adapt replaces the evaluation of a position that Adapter.New made.
 	Adapt func(search.Position) search.Position
-	// WinScale and WDLModel convert its scores, as in search.Params.
+	// WinScale and WDLModel convert its scores, as in search.Params. A scale of 0 is that of
+	// the game's own evaluation.
 	WinScale search.Score
 	WDLModel search.WDLModel
 }
@@ -40,7 +42,7 @@ func (a Adapter) WithEvaluation(name string) (Adapter, error) {
 	}
 	a.Params = func() search.Params {
 		p := params()
-		p.Eval, p.WinScale, p.WDLModel = e.Name, e.WinScale, e.WDLModel
+		p.Eval, p.WinScale, p.WDLModel = e.Name, cmp.Or(e.WinScale, p.WinScale), e.WDLModel
 		return p
 	}
 	return a, nil

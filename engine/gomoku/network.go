@@ -316,7 +316,7 @@ func (l *hiddenLayer) outputPlain(sum *lanes, toMove gomoku.Colour) (total int64
 
 // codesAlone is the evaluation without the network.
 func codesAlone() adapter.Evaluation {
-	return adapter.Evaluation{Name: "codes", WinScale: Params().WinScale, Adapt: func(p search.Position) search.Position {
+	return adapter.Evaluation{Name: "codes", Adapt: func(p search.Position) search.Position {
 		a := p.Clone().(*position)
 		a.net = nil
 		return a

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -57,8 +58,14 @@ func At(file string, line int, err error) error {
 	return fmt.Errorf("%s: line %d: %w", file, line, err)
 }
 
-// ident is the form of names that become those of files.
-var ident = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N}._-]{0,39}$`)
+// isFileName reports whether a name has the form of names that become those of files. A
+// regular expression for it would take a part of every command's start.
+func isFileName(name string) bool {
+	return utf8.ValidString(name) && utf8.RuneCountInString(name) <= 40 && strings.IndexFunc(name, isAlphanumeric) == 0 &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune("._-", r) })
+}
+
+func isAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // Parse reads the file of a campaign. Conditions are the keys that a match may have
 // besides those of this package. An error names the file and the line.
@@ -88,7 +95,7 @@ func (f *File) read(data []byte, conditions []string) error {
 	switch {
 	case err != nil:
 		return err
-	case !ident.MatchString(f.Name):
+	case !isFileName(f.Name):
 		return fmt.Errorf("name %.60q: want letters, digits, dots and hyphens, at most 40: give the key name", f.Name)
 	case f.Players == nil || matches == nil:
 		return errors.New("want players and matches")
@@ -137,7 +144,7 @@ func (f *File) readPlayer(key, value *yaml.Node) error {
 
 func (f *File) readMatch(key, value *yaml.Node, conditions []string) error {
 	e := Entry{Name: key.Value, Line: key.Line, Kind: match.RoundRobin, Players: f.Players}
-	if !ident.MatchString(e.Name) {
+	if !isFileName(e.Name) {
 		return strictyaml.At(key, fmt.Errorf("match %.60q: want letters, digits, dots and hyphens, at most 40", e.Name))
 	}
 	keys := strictyaml.Keys{

@@ -16,6 +16,7 @@ import (
 	"sparring/arena"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/game/gametest"
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/scripted"
 	"sparring/protocol"
@@ -644,6 +645,7 @@ func TestPlatformWithoutTakebacks(t *testing.T) {
 // Our own platform ends a game whose seat stays vacant: the scenario takes care that it does.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	at := ourArena(t, func(c *arena.Config) { c.Policy.AbandonAfter = 2 * time.Second })
 	rep := checkPlatform(t, at, conformance.Options{Only: []string{"abandoned"}, Limit: 40 * time.Second, Slow: true})
 	if len(rep.Results) != 1 || rep.Results[0].Verdict != conformance.Pass {

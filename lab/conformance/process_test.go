@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
+	"sparring/game/gametest"
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/scripted"
 	"sparring/protocol"
@@ -102,6 +103,7 @@ func program(name string, at protocol.Connection) *conformance.Program {
 
 // TestProcesses: what is killed and paused loses nothing.
 func TestProcesses(t *testing.T) {
+	gametest.SkipShort(t)
 	t.Run("bot", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sparring/game"
+	"sparring/game/gametest"
 	"sparring/lab/conformance"
 	"sparring/lab/conformance/scripted"
 	"sparring/protocol"
@@ -14,6 +15,7 @@ import (
 // TestSoak plays games on our arena while all connections fail at random.
 func TestSoak(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	cfg := ourArena(t)
 	cfg.Seed = 5
 	rep, err := conformance.Soak(testContext(t), cfg, conformance.SoakOptions{Games: 12, AtOnce: 4, Faults: true})
@@ -33,6 +35,7 @@ func TestSoak(t *testing.T) {
 // out.
 func TestSoakFindsFaults(t *testing.T) {
 	t.Parallel()
+	gametest.SkipShort(t)
 	for name, c := range map[string]struct {
 		want string
 		hook func(*scripted.Platform) scripted.Hooks

@@ -288,17 +288,11 @@ func (w *worker) stream(ctx context.Context, subjects string) (jetstream.Stream,
 // ask repeats a query to the platform's store until it is answered: servers restart,
 // and the connection is restored by itself.
 func (w *worker) ask(ctx context.Context, f func(context.Context) error) error {
-	for since := time.Now(); ; {
-		try, cancel := context.WithTimeout(ctx, storeFor)
-		err := f(try)
-		cancel()
-		if err == nil || ctx.Err() != nil || time.Since(since) > patience {
-			return err
-		}
-		if err := sleep(ctx, look); err != nil {
-			return err
-		}
-	}
+	since := time.Now()
+	return protocol.Repeat(ctx, storeFor, look, func(ctx context.Context) (bool, error) {
+		err := f(ctx)
+		return err == nil || time.Since(since) > patience, err
+	})
 }
 
 // sleep waits for d. It returns the cause of ctx if that ends first.

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +31,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/lab/campaign"
 	"sparring/lab/match"
+	"sparring/protocol"
 	"sparring/record"
 )
 
@@ -81,22 +83,12 @@ func (q *Queue) gameSubject(id string) string { return q.base + ".game." + id }
 // connection is restored by itself. Errors that the server gives as its answer are
 // those that answers lists.
 func (q *Queue) ask(ctx context.Context, f func(context.Context) error, answers ...error) error {
-	for {
-		try, cancel := context.WithTimeout(ctx, answer)
-		err := f(try)
-		cancel()
-		answered := err == nil
-		for _, a := range answers {
-			answered = answered || errors.Is(err, a)
-		}
+	return protocol.Repeat(ctx, answer, look, func(ctx context.Context) (bool, error) {
+		err := f(ctx)
+		answered := err == nil || slices.ContainsFunc(answers, func(a error) bool { return errors.Is(err, a) })
 		q.hear(answered, err)
-		if answered {
-			return err
-		}
-		if err := sleep(ctx, look); err != nil {
-			return err
-		}
-	}
+		return answered, err
+	})
 }
 
 // hear says once that the server does not answer, and once that it does again.

@@ -19,6 +19,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/gametest"
 	"sparring/lab/campaign"
 	"sparring/lab/match"
 	"sparring/protocol"
@@ -54,8 +55,7 @@ func newHouse(t *testing.T) *house {
 // newHouseWith returns a server with a queue whose pairs are leased for so long.
 func newHouseWith(t *testing.T, lease time.Duration) *house {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
+	ctx := gametest.Context(t)
 	h := &house{t: t, ctx: ctx, server: arenatest.StartNATS(t, t.TempDir()), lease: lease}
 	h.owner, _ = h.queue()
 	if err := h.owner.Begin(ctx, map[string]bool{"m1": true}); err != nil {

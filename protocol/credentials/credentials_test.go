@@ -1,7 +1,6 @@
 package credentials_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -55,8 +54,7 @@ func await(t *testing.T, changes chan nats.Status, want ...nats.Status) {
 func refused(t *testing.T, c protocol.Connection) string {
 	t.Helper()
 	c.Log = zerolog.Nop()
-	ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	nc, err := protocol.Dial(ctx, c)
 	if err == nil {
 		nc.Close()
@@ -79,8 +77,7 @@ func revoke(t *testing.T, s *credentialstest.Server, name string, told bool) {
 			return
 		}
 		nc, _ := follow(t, s.Player("system"))
-		ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
-		defer cancel()
+		ctx := gametest.Context(t)
 		servers, err := store.Push(ctx, nc)
 		if err != nil || !slices.Equal(servers, []string{"sparring"}) {
 			t.Fatalf("servers %v, %v", servers, err)

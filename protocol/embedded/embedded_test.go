@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -161,8 +160,7 @@ func fill(t *testing.T, dir string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
-	defer cancel()
+	ctx := gametest.Context(t)
 	st, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "GAMES", Subjects: []string{"sparring.game.*.log"}})
 	if err != nil {
 		t.Fatal(err)

@@ -111,8 +111,7 @@ func TestSoundStores(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), gametest.Patience)
-			defer cancel()
+			ctx := gametest.Context(t)
 			dir := t.TempDir()
 			// The second round crashes with a summary that is out of date.
 			for round := range 2 {
