@@ -253,7 +253,9 @@ var variants = map[string]variant{
 	"chinese-pawns.pgn": {1, "c7d7 g1f1 c6d6 f9f8 c8b8", game.Undecided, "a b", "0001-01-01"},
 	// Want of material, which people's platforms do not know, and then a fallen flag.
 	"material-played-on.pgn": {1, "d1d8 d9d8 e1f2 d8d9 f2e1", game.FirstWins, "a b", "0001-01-01 own test"},
-	"quotes.pgn":             {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
+	// A tandem without marks, where one alone can make the move.
+	"tandem-unmarked.pgn": {1, "b6b8 d9d8", game.Undecided, "a b", "0001-01-01 own test"},
+	"quotes.pgn":          {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
 }
 
 func TestVariants(t *testing.T) {
