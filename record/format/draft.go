@@ -220,6 +220,9 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 		return nil
 	}
 	hint = strings.ToLower(hint)
+	if SaysRenju(hint) {
+		hint = "renju"
+	}
 	rank := func(name string) int { // the lower the likelier; negative: not listed
 		common := slices.IndexFunc(g.Common, func(c string) bool { return variant(c) == variant(name) })
 		switch {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/record"
@@ -30,7 +32,7 @@ func TestDetect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := format.Decode(data)
+			text, err := Decode(data)
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
@@ -237,6 +239,24 @@ func TestDamagedAmongGood(t *testing.T) {
 		}
 		if good != x.good || bad != x.bad {
 			t.Errorf("%s: %d games and %d errors, want %d and %d", x.name, good, bad, x.good, x.bad)
+		}
+	}
+}
+
+// TestCharsets: names come back from a file in the charset that its CA names.
+func TestCharsets(t *testing.T) {
+	for name, player := range map[string]string{"Big5": "乙許功", "GB18030": "乙表", "Shift_JIS": "中村ソ表", "EUC-KR": "김수찬", "ISO-8859-1": "Jürgen Müller", "UTF-8": "乙 ü"} {
+		e, err := htmlindex.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := e.NewEncoder().Bytes([]byte("(;FF[4]GM[4]CA[" + name + "]PB[" + player + "]PW[x];B[hh])"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := formattest.All(Import(bytes.NewReader(data), format.ReadOptions{}))
+		if err != nil || format.Name(games[0].Seats[0]) != player {
+			t.Errorf("%s: %+v, %v", name, games, err)
 		}
 	}
 }
