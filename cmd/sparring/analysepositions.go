@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +10,6 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/lab/analysis"
-	"sparring/lab/openings"
 	"sparring/record"
 )
 
@@ -102,25 +100,15 @@ func (f *analyseFlags) readFile(c *cobra.Command, name string) ([]analysed, erro
 	return all, nil
 }
 
-// operation finds the operations of EPD: an opcode, operands and a semicolon. A text in quotes
-// may have semicolons.
-var operation = regexp.MustCompile(`(?:^|\s)(id|bm|am|ac[dns]|c\d|ce|dm|eco|fmvn|hmvc|noop|pm|pv|rc|sm|v\d)(?:\s+((?:"[^"]*"|[^;])*))?;`)
-
 // readPosition reads a line of a file of positions.
 func readPosition(gameName, rules string, n game.Notation, line string) (p analysed, err error) {
-	for _, op := range operation.FindAllStringSubmatch(line, -1) {
-		if op[1] == "id" {
-			p.id = strings.Trim(strings.TrimSpace(op[2]), `"`)
-		}
-	}
-	if at := operation.FindStringIndex(line); at != nil {
-		line = line[:at[0]]
-	}
-	o := openings.Parse(line)
-	if p.pos, err = catalog.Setup(gameName, rules, o.Start); err != nil {
+	l, err := catalog.ParseLine(line)
+	if err != nil {
 		return p, err
 	}
-	return p, playMoves(p.pos, n, strings.Join(o.Moves, " "))
+	p.id = l.ID
+	p.pos, err = l.Position(gameName, rules, reader(n))
+	return p, err
 }
 
 // recorded returns the position of --record and --ply. The game is in the sources, if

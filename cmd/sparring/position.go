@@ -27,7 +27,7 @@ func (p *place) flags(c *cobra.Command) {
 	f.StringVar(&p.event, "event", "", anEvent+": its game and rules, where no flag says otherwise")
 	f.StringVar(&p.game, "game", "", anyGame()+" (required)")
 	f.StringVar(&p.rules, "rules", "", "rule set, such as wxf or renju-15 (default: what the position implies)")
-	f.StringVar(&p.position, "position", "", "position text: a FEN, or the game's own (default: the usual start)")
+	f.StringVar(&p.position, "position", "", "position: a FEN or the game's own text, with \"moves\" and what was played from there, if anything (default: the usual start)")
 }
 
 // anyGame lists the names of the games for help texts: "a, b or c".
@@ -50,7 +50,11 @@ func (p *place) setup() (game.Position, error) {
 	if p.game == "" {
 		return nil, usagef("--game is required: %s", anyGame())
 	}
-	pos, err := catalog.Setup(p.game, p.rules, p.position)
+	l, err := catalog.ParseLine(p.position)
+	if err != nil {
+		return nil, usagef("--position: %w", err)
+	}
+	pos, err := l.Position(p.game, p.rules, nil)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -140,23 +144,24 @@ func positionCommand() *cobra.Command {
 // a position of Amazons has thousands.
 const maxListed = 300
 
+// reader returns the function that reads a move in a notation.
+func reader(n game.Notation) catalog.MoveReader {
+	return func(p game.Position, text string) (game.Move, error) {
+		as, err := notationOf(p, n)
+		if err != nil {
+			return game.NoMove, err
+		}
+		return as.parse(text)
+	}
+}
+
 // playMoves plays moves, written in a notation and separated by spaces. The error
 // names the ply, from 1.
 func playMoves(pos game.Position, n game.Notation, moves string) error {
-	as, err := notationOf(pos, n)
-	if err != nil {
+	if _, err := notationOf(pos, n); err != nil {
 		return err
 	}
-	for i, text := range strings.Fields(moves) {
-		m, err := as.parse(text)
-		if err == nil {
-			err = pos.Play(m)
-		}
-		if err != nil {
-			return fmt.Errorf("ply %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return catalog.PlayMoves(pos, strings.Fields(moves), reader(n))
 }
 
 // moveNotation reads and writes the moves of a position in one notation.

@@ -186,12 +186,14 @@ func (a *archive) named(c *cobra.Command, names []string) (all []*record.Record,
 }
 
 // gather merges the records of each game by several writers, and leaves out what was exported
-// of one and read again.
+// of one and read again. If something is there and nothing of it can be read, that is an error.
 func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record.Record, error) {
 	byID := map[string][]*record.Record{}
+	skipped := 0
 	for r, err := range records {
 		switch {
 		case damaged(err):
+			skipped++
 			fmt.Fprintln(errs, "sparring: skipped:", err)
 		case err != nil:
 			return nil, err
@@ -203,6 +205,7 @@ func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record
 	for id, versions := range byID {
 		merged, err := record.Merge(versions...)
 		if err != nil {
+			skipped++
 			fmt.Fprintf(errs, "sparring: skipped: game %s: %v\n", id, err)
 			continue
 		}
@@ -228,6 +231,9 @@ func gather(records iter.Seq2[*record.Record, error], errs io.Writer) ([]*record
 		games = append(games, distinct...)
 	}
 	slices.SortFunc(games, oldest)
+	if skipped > 0 && len(games) == 0 {
+		return nil, fmt.Errorf("no game could be read, %s skipped", count(skipped, "was", "were"))
+	}
 	return games, nil
 }
 

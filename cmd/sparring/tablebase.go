@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine/tablebase"
+	"sparring/game/catalog"
 	rules "sparring/game/xiangqi"
 )
 
@@ -145,7 +146,7 @@ func tablebaseStats(dir func() string) *cobra.Command {
 
 func tablebaseProbe(dir func() string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "probe FEN",
+		Use:   "probe FEN [moves MOVE...]",
 		Short: "Look up a position and the result of each of its moves",
 		Long: `Look up a position and the result of each of its moves. Tables ignore repetition
 and the move limit: "no forced win" means that neither side can force mate; a rule
@@ -154,10 +155,15 @@ may still decide the game.`,
 			if len(args) == 0 {
 				return usagef("want a FEN")
 			}
-			b, err := rules.ParseFEN(strings.Join(args, " "))
+			l, err := catalog.ParseLine(strings.Join(args, " "))
 			if err != nil {
 				return &usageError{err}
 			}
+			p, err := l.Position(rules.Name, "", nil)
+			if err != nil {
+				return &usageError{err}
+			}
+			b := p.(*rules.Position).Board()
 			tables, err := openTables(c, dir())
 			if err != nil {
 				return err

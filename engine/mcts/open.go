@@ -143,16 +143,21 @@ func (w *worker) isSeen(m game.Move) bool { return w.seen[m/64%(1<<moveBits/64)]
 // so many, into w.chosen. It reports whether these are all that are left.
 func (w *worker) nextMoves(want int) (all bool) {
 	w.chosen = w.chosen[:0]
+	restricted, given := w.ply == 0 && w.only != nil, false
 	for w.cursor = (search.Cursor{Mode: search.All}); ; {
 		w.buf = w.pos.Moves(w.buf[:0], &w.cursor)
 		if len(w.buf) == 0 {
-			return true
+			break
 		}
 		had := len(w.chosen)
 		left := false
 		for i := range w.buf {
 			e := &w.buf[i]
-			if w.isSeen(e.Move) || w.ply == 0 && w.only != nil && !slices.Contains(w.only, e.Move) {
+			if restricted && !slices.Contains(w.only, e.Move) {
+				continue
+			}
+			given = true
+			if w.isSeen(e.Move) {
 				continue
 			}
 			left = w.choosing(e, had, want) || left
@@ -161,6 +166,15 @@ func (w *worker) nextMoves(want int) (all bool) {
 			return false
 		}
 	}
+	left := false
+	if restricted && !given { // only moves that the node leaves out, because they lose
+		for _, m := range w.only {
+			if !w.isSeen(m) {
+				left = w.choosing(&search.ScoredMove{Move: m}, 0, want) || left
+			}
+		}
+	}
+	return !left
 }
 
 // choosing inserts a move into w.chosen, sorted from index had on: the best first,

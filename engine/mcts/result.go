@@ -122,6 +122,9 @@ func (w *worker) report() {
 // result returns the result of a finished search.
 func (w *worker) result() search.Result {
 	depth, seldepth := w.tree.depth()
+	if len(w.infos) > 0 { // as it was reported
+		depth, seldepth = max(depth, 1), max(seldepth, 1)
+	}
 	r := search.Result{Source: w.source, Depth: depth, SelDepth: seldepth, Nodes: w.s.Nodes(), Time: w.s.Elapsed(),
 		Lines: slices.Clone(w.infos)}
 	var l line

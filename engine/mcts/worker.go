@@ -105,10 +105,6 @@ func (w *worker) openRoot() bool {
 		return false
 	}
 	w.source = search.FromOnly
-	if len(w.only) > 0 {
-		node := w.pos.Enter()
-		w.without = w.known(w.only[:1], node.ScoreLeftOut())
-	}
 	return false
 }
 

@@ -131,16 +131,6 @@ type Node struct {
 	RepetitionPlies int
 }
 
-// ScoreLeftOut returns the score of a legal move that Moves leaves out: a forced
-// node may not give moves that lose at once, a restricted one moves that lose at
-// all. In how many plies a restricted node's move loses is not known.
-func (n *Node) ScoreLeftOut() Score {
-	if n.Restricted {
-		return -Win + MaxPly
-	}
-	return -Win + 2
-}
-
 // Mode selects the moves that a cursor runs through.
 type Mode uint8
 

@@ -75,13 +75,12 @@ func (w *worker) openRoot() bool {
 			w.root = append(w.root, rootMove{ScoredMove: *e, score: -Infinity, last: -Infinity})
 		}
 	}
-	if len(w.root) == 0 && len(limits.Moves) > 0 {
-		// Only moves are allowed that the node leaves out: the first is as good as
-		// any.
-		loss := node.ScoreLeftOut()
-		w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: limits.Moves[0]}, score: loss, last: loss})
-		w.source = FromOnly
-		return false
+	if len(w.root) == 0 {
+		// Only moves are allowed that the node leaves out, because they lose. How soon they
+		// do is worth a search, too, as it is where every move loses.
+		for _, m := range limits.Moves {
+			w.root = append(w.root, rootMove{ScoredMove: ScoredMove{Move: m}, score: -Infinity, last: -Infinity})
+		}
 	}
 	return len(w.root) > 0
 }

@@ -115,22 +115,6 @@ func TestExtensionDepth(t *testing.T) {
 	}
 }
 
-// If only moves that a node leaves out are allowed, the answer is one of them, as a
-// loss: at a forced node the next ply, at a restricted one sometime.
-func TestOnlyMissingMovesAllowed(t *testing.T) {
-	g := searchtest.NewGraph(1)
-	for _, c := range []struct {
-		restricted bool
-		want       search.Score
-	}{{false, -search.Win + 2}, {true, -search.Win + search.MaxPly}} {
-		p := &wrapped{Position: g, enter: func(n *search.Node) { n.Forced, n.Restricted = true, c.restricted }}
-		const missing game.Move = 1 << 20
-		if r := find(p, g.Params(), search.Limits{Depth: 3, Moves: []game.Move{missing}}); r.Move != missing || r.Score != c.want {
-			t.Errorf("restricted %v: move %d, score %d; want %d, %d", c.restricted, r.Move, r.Score, missing, c.want)
-		}
-	}
-}
-
 // nodesWith returns the nodes of a search with all switches and some numbers.
 func nodesWith(t *testing.T, seed uint64, numbers map[string]int) uint64 {
 	t.Helper()

@@ -1,6 +1,7 @@
 package xiangqi
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,9 +50,9 @@ func (p *Position) ParseIn(n game.Notation, text string) (game.Move, error) {
 	case Algebra:
 		return p.readAlgebra(text)
 	case WXF:
-		return p.unique(text, plainWXF(text), p.board.wxf)
+		return p.unique(text, plainWXF(text), inWXF)
 	case Chinese:
-		return p.unique(text, plainChinese(text, p.board.side), p.board.chinese)
+		return p.unique(text, plainChinese(text, p.board.side), inChinese)
 	}
 	return game.NoMove, fmt.Errorf("move %.40q: %w: no notation %.20q", text, game.ErrSyntax, n)
 }
@@ -85,24 +86,55 @@ func (p *Position) readAlgebra(text string) (game.Move, error) {
 	return m, nil
 }
 
-// unique finds the one legal move that may be written so.
-func (p *Position) unique(text, plain string, writings func(game.Move) []string) (game.Move, error) {
+// unique finds the one legal move that may be written so: by the rules of the notation or, where
+// these give none, as people write who leave out what only one move allows.
+func (p *Position) unique(text, plain string, n notation) (game.Move, error) {
 	if plain == "" {
 		return game.NoMove, fmt.Errorf("move %.40q: %w: want a form like C2=5 or 炮二平五", text, game.ErrSyntax)
 	}
-	var found []game.Move
-	for _, m := range p.board.Legal(nil) {
-		if slices.Contains(writings(m), plain) {
-			found = append(found, m)
+	legal := p.board.Legal(nil)
+	for _, writings := range []func(*Board, game.Move) []string{n.exact, n.loose} {
+		var found []game.Move
+		for _, m := range legal {
+			if slices.Contains(writings(p.board, m), plain) {
+				found = append(found, m)
+			}
 		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			return found[0], nil
+		}
+		return game.NoMove, fmt.Errorf("%w: %.40q is ambiguous: %s", game.ErrIllegal, text, n.pieces(p.board, found))
 	}
-	switch len(found) {
-	case 0:
-		return game.NoMove, fmt.Errorf("%w: %.40q", game.ErrIllegal, text)
-	case 1:
-		return found[0], nil
+	return game.NoMove, fmt.Errorf("%w: %.40q", game.ErrIllegal, text)
+}
+
+// notation is one that names a piece and where it goes.
+type notation struct {
+	exact func(*Board, game.Move) []string // as it is written, the usual way first
+	loose func(*Board, game.Move) []string // ways of writing a piece of a tandem that may fit another, too
+}
+
+var (
+	inWXF     = notation{(*Board).wxf, (*Board).looseWXF}
+	inChinese = notation{(*Board).chinese, (*Board).looseChinese}
+)
+
+// pieces names the pieces of the moves, from the front to the rear: "前炮 or 后炮".
+func (n notation) pieces(b *Board, moves []game.Move) string {
+	slices.SortFunc(moves, func(l, m game.Move) int {
+		t, u := b.tandem(From(l)), b.tandem(From(m))
+		return cmp.Or(cmp.Compare(t.file, u.file), cmp.Compare(t.place, u.place))
+	})
+	var names []string
+	for _, m := range moves {
+		r := []rune(n.exact(b, m)[0])
+		names = append(names, string(r[:len(r)-2]))
 	}
-	return game.NoMove, fmt.Errorf("%w: %.40q may be %s or %s", game.ErrIllegal, text, FormatMove(found[0]), FormatMove(found[1]))
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // tandem is the place of a piece among those of its kind.
@@ -201,6 +233,21 @@ func (b *Board) wxf(m game.Move) []string {
 	return heads
 }
 
+// looseWXF returns how a move of a piece in a tandem is written without its place, or by a place
+// that other tandems have, too.
+func (b *Board) looseWXF(m game.Move) (texts []string) {
+	piece, t := b.At(From(m)), b.tandem(From(m))
+	if t.count < 2 {
+		return nil
+	}
+	direction, number := b.going(m)
+	letter, digit := ".KAEHRCP"[piece.Kind()], '0'+byte(t.file)
+	for _, second := range []byte{digit, fileMark(t, digit)} {
+		texts = append(texts, fmt.Sprintf("%c%c%c%d", letter, second, direction, number))
+	}
+	return texts
+}
+
 // fileMark returns the second character for pawns in tandems on two files.
 func fileMark(t tandem, digit byte) byte {
 	switch {
@@ -236,14 +283,29 @@ var (
 	directions = map[byte]string{'+': "进", '-': "退", '=': "平"}
 )
 
+// nameOf returns a piece's name and its side's numerals.
+func nameOf(piece Piece) (name string, digit func(int) string) {
+	if piece.Colour() == Black {
+		return blackNames[piece.Kind()], func(n int) string { return fmt.Sprint(n) }
+	}
+	return redNames[piece.Kind()], func(n int) string { return numerals[n] }
+}
+
+// mark returns the character for a place on a file: 前, 中 or 后.
+func (t tandem) mark() string {
+	switch t.place {
+	case 0:
+		return "前"
+	case t.count - 1:
+		return "后"
+	}
+	return "中"
+}
+
 // chinese returns how a move may be written in Chinese, the usual way first.
 func (b *Board) chinese(m game.Move) []string {
 	piece, t := b.At(From(m)), b.tandem(From(m))
-	direction, number := b.going(m)
-	name, digit := redNames[piece.Kind()], func(n int) string { return numerals[n] }
-	if piece.Colour() == Black {
-		name, digit = blackNames[piece.Kind()], func(n int) string { return fmt.Sprint(n) }
-	}
+	name, digit := nameOf(piece)
 	var heads []string
 	switch {
 	case t.count < 2:
@@ -251,29 +313,42 @@ func (b *Board) chinese(m game.Move) []string {
 	case piece.Kind() == Pawn && (t.files > 1 || t.count > 3):
 		// The numbers are Chinese for both sides: they are places, not files.
 		heads = []string{numerals[t.number+1] + name}
-		if t.files == 1 && t.place == 0 {
-			heads = append(heads, "前"+name)
-		}
-		if t.files == 1 && t.place == t.count-1 {
-			heads = append(heads, "后"+name)
+		if t.files == 1 && t.mark() != "中" {
+			heads = append(heads, t.mark()+name)
 		}
 	default:
-		mark := "前"
-		switch {
-		case t.place == t.count-1:
-			mark = "后"
-		case t.place > 0:
-			mark = "中"
-		}
-		heads = []string{mark + name}
+		heads = []string{t.mark() + name}
 		if piece.Kind() == Advisor || piece.Kind() == Elephant {
 			heads = append(heads, name+digit(t.file))
 		}
 	}
+	return b.headed(m, heads)
+}
+
+// headed returns the writings of a move that begin with the heads.
+func (b *Board) headed(m game.Move, heads []string) []string {
+	direction, number := b.going(m)
+	_, digit := nameOf(b.At(From(m)))
 	for i, head := range heads {
 		heads[i] = head + directions[direction] + digit(number)
 	}
 	return heads
+}
+
+// looseChinese returns how a move of a piece in a tandem is written without its place, or by a
+// place that other tandems have, too: 炮八进二, 前兵进一, and of pawns also 前三进一 for the first
+// on the third file, and 二兵平五 for the second of three.
+func (b *Board) looseChinese(m game.Move) []string {
+	piece, t := b.At(From(m)), b.tandem(From(m))
+	if t.count < 2 {
+		return nil
+	}
+	name, digit := nameOf(piece)
+	heads := []string{name + digit(t.file), t.mark() + name}
+	if piece.Kind() == Pawn {
+		heads = append(heads, t.mark()+digit(t.file), numerals[t.place+1]+name)
+	}
+	return b.headed(m, heads)
 }
 
 // plainWXF converts the variants of WXF notation to the one that wxf writes. It

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"sparring/game"
@@ -108,6 +109,50 @@ func TestReadVariants(t *testing.T) {
 		}
 		if any, err := p.ParseAny(c.text); err != nil || any != m {
 			t.Errorf("%s, notation unknown: %s, %v; want %s", c.text, FormatMove(any), err, c.iccs)
+		}
+	}
+}
+
+// TestTandemUnmarked: a piece of a tandem may be written without its place, or by one that
+// other tandems have, too, where only one can move so; else the error names the candidates.
+func TestTandemUnmarked(t *testing.T) {
+	const (
+		cannons = "3k5/9/9/1C7/9/1C7/9/9/9/4K4 w"
+		black   = "4k4/9/9/7c1/9/7c1/9/9/9/3K5 b"
+		three   = "3k5/4P4/4P4/4P4/9/9/9/9/9/5K3 w"
+		two     = "3k5/9/2P3P2/2P3P2/9/9/9/9/9/5K3 w"
+		apart   = "3k5/2P6/9/2P6/6P2/9/6P2/9/9/5K3 w"
+	)
+	for _, c := range []struct {
+		n                    game.Notation
+		fen, text, iccs, err string
+	}{
+		{Chinese, cannons, "炮八进二", "b6b8", ""}, // the rear one would take the front one's way
+		{Chinese, cannons, "炮八平五", "", "ambiguous: 前炮 or 后炮"},
+		{Chinese, cannons, "炮八进一", "", "ambiguous: 前炮 or 后炮"},
+		{WXF, cannons, "C8+2", "b6b8", ""},
+		{WXF, cannons, "C8=5", "", "ambiguous: C+ or C-"},
+		{Chinese, black, "炮8退2", "h6h8", ""},
+		{Chinese, black, "炮8平5", "", "ambiguous: 前炮 or 后炮"},
+		{Chinese, three, "兵五进一", "e8e9", ""},
+		{Chinese, three, "兵五平六", "", "ambiguous: 前兵, 中兵 or 后兵"},
+		{Chinese, three, "二兵平六", "e7d7", ""},
+		{Chinese, two, "前兵平四", "g7f7", ""},
+		{Chinese, two, "后兵平八", "c6b6", ""},
+		{Chinese, two, "前三平四", "g7f7", ""},
+		{Chinese, two, "兵七平八", "", "ambiguous: 三兵 or 四兵"},
+		{Chinese, apart, "兵七进一", "", "ambiguous: 三兵 or 四兵"},
+		{Chinese, apart, "前兵进一", "", "ambiguous: "},
+		{Chinese, apart, "前七进一", "c8c9", ""},
+		{WXF, two, "P+=4", "g7f7", ""},
+	} {
+		p := setUp(t, c.fen)
+		m, err := p.ParseIn(c.n, c.text)
+		switch {
+		case c.err == "" && (err != nil || FormatMove(m) != c.iccs):
+			t.Errorf("%s: %s, %v; want %s", c.text, FormatMove(m), err, c.iccs)
+		case c.err != "" && (!errors.Is(err, game.ErrIllegal) || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%s: %s, %v; want %s", c.text, FormatMove(m), err, c.err)
 		}
 	}
 }

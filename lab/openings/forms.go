@@ -21,9 +21,9 @@ import (
 // The forms of openings, beside those of package interchange, which have games.
 const (
 	Text = "text" // this package's
-	// EPD is a position a line, without its history: board, side to move, two fields
-	// that chess needs, and operations, which end with semicolons. What ends a line of
-	// a FEN, its counters, is read as well.
+	// EPD is a position a line: board, side to move, two fields that chess needs, and
+	// operations, which end with semicolons. It is written without history; lines with
+	// the counters of a FEN, or with moves, are read as well, see catalog.ParseLine.
 	EPD = "epd"
 	// Gomocup is the form of the openings that Gomocup publishes: a line of stones,
 	// columns and rows counted from the centre of the board, to the right and down.
@@ -75,7 +75,7 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 	}
 	text := ""
 	if err == nil {
-		text, err = format.Decode(data)
+		text, err = interchange.Decode(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -94,7 +94,10 @@ func Import(in io.Reader, name string, o ImportOptions) (*Imported, error) {
 		i.lines(text, fromCentre)
 	case position.MatchString(first):
 		i.Form = EPD
-		i.lines(text, fromEPD)
+		i.lines(text, fromLine)
+	case bareMoves.MatchString(first):
+		i.Form = Text
+		i.lines(text, fromLine)
 	default:
 		set, err := Read(strings.NewReader(text), name)
 		if err != nil || o.Plies == 0 && len(o.Rules) == 0 {
@@ -253,16 +256,31 @@ func (i *importer) lines(text string, parse func(line string, r *game.Rules) (Op
 	}
 }
 
-// position is the beginning of a line of EPD.
-var position = regexp.MustCompile(`^(\S+/\S+)\s+([a-z])(\s|$)`)
+// How a file without a line of rules may begin: with a position, as in EPD and FEN, or with moves.
+var (
+	position  = regexp.MustCompile(`^(position\s+)?(fen\s+)?\S+/\S+\s+[a-z](\s|$)`)
+	bareMoves = regexp.MustCompile(`^(position\s+)?(startpos\b|moves\s)`)
+)
 
-// fromEPD reads a line of EPD.
-func fromEPD(line string, _ *game.Rules) (Opening, error) {
-	fields := position.FindStringSubmatch(line)
-	if fields == nil {
-		return Opening{}, fmt.Errorf("%w: %.60q: want a position such as rnbakabnr/9/... w - -", game.ErrSyntax, line)
+// fromLine reads a line of EPD, or one of the text form. Counters as every game begins with them
+// are left out.
+func fromLine(line string, r *game.Rules) (Opening, error) {
+	o, err := parse(line)
+	if err != nil {
+		return o, err
 	}
-	return Opening{Start: fields[1] + " " + fields[2]}, nil
+	fields := strings.Fields(o.Start)
+	if len(fields) < 2 {
+		return o, nil
+	}
+	if short := fields[0] + " " + fields[1]; short != o.Start {
+		p, err := r.New(o.Start)
+		q, without := r.New(short)
+		if err == nil && without == nil && p.String() == q.String() {
+			o.Start = short
+		}
+	}
+	return o, nil
 }
 
 // offsets is a line in Gomocup's form.

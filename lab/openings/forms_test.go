@@ -3,6 +3,7 @@ package openings
 import (
 	"bytes"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,42 @@ func TestForms(t *testing.T) {
 	}
 	if err := sets["gomoku"].WriteAs(&bytes.Buffer{}, "gif"); !errors.Is(err, format.ErrUnknown) {
 		t.Error(err)
+	}
+}
+
+// TestOneLine: a line means the same position whether its file names the rules or not, and no
+// part of it is dropped: neither moves nor counters.
+func TestOneLine(t *testing.T) {
+	field, err := os.ReadFile("testdata/openings-fen-moves.epd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
+	for line, want := range map[string]string{
+		string(field):                         "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 2 2",
+		"position startpos moves h2e2 h9g7\n": "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 2 2",
+		"moves h2e2\n":                        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1",
+		start + " - - 70 90\n":                start + " - - 70 90",
+		start + " - - bm h2e2; id \"x\";\n":   start + " - - 0 1",
+		start + " - - 0 1 h2e2\n":             "f:1: ", start + " - - 0 1 moves h2e2 h9\n": "f:1: ", start + " - - id \"x\"\n": "f:1: ",
+	} {
+		for _, file := range []string{line, "rules xiangqi/wxf\n" + line} {
+			set, err := Import(strings.NewReader(file), "f", ImportOptions{Usual: []string{"xiangqi/wxf"}})
+			if strings.HasPrefix(want, "f:") {
+				if err == nil || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "f:2: ") {
+					t.Errorf("%q: %v, want %s", file, err, want)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%q: %v", file, err)
+				continue
+			}
+			p, err := set.Openings[0].Setup(rules(t, "xiangqi/wxf"))
+			if err != nil || p.String() != want {
+				t.Errorf("%q: %v, %v, want %s", file, p, err, want)
+			}
+		}
 	}
 }
 

@@ -63,10 +63,10 @@ func (o Opening) String() string {
 	return text
 }
 
-// Parse reads what String writes, without a check.
-func Parse(line string) Opening {
-	start, moves, _ := strings.Cut(" "+line+" ", " moves ")
-	return Opening{strings.TrimSpace(start), strings.Fields(moves)}
+// parse reads a line of a file. The error wraps game.ErrSyntax.
+func parse(line string) (Opening, error) {
+	l, err := catalog.ParseLine(line)
+	return Opening{Start: l.Start, Moves: l.Moves}, err
 }
 
 // Source provides the openings of a match.
@@ -142,8 +142,11 @@ func Read(in io.Reader, name string) (*Set, error) {
 			}
 		default:
 			var key uint64
-			o := Parse(line)
-			if key, err = check(o, rules); err == nil && seen[key] > 0 {
+			var o Opening
+			if o, err = parse(line); err == nil {
+				key, err = check(o, rules)
+			}
+			if err == nil && seen[key] > 0 {
 				err = fmt.Errorf("same position as line %d", seen[key])
 			}
 			seen[key] = lines.Line()

@@ -35,7 +35,8 @@ type Draft struct {
 	// only the end shows which name belongs to which seat.
 	AtEnd func(end game.Position)
 
-	moves []draftMove
+	moves    []draftMove
+	playedOn string // an end by the rules that the game's arbiter did not see; "" for none
 }
 
 type draftMove struct {
@@ -115,8 +116,12 @@ func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 	if usual, err := r.New(""); err == nil && usual.String() == p.String() {
 		d.Position = ""
 	}
+	d.playedOn = ""
 	plies := make([]record.Ply, len(d.moves))
 	for i, m := range d.moves {
+		if o := p.Outcome(); playOnUnnamed(p) && d.playedOn == "" {
+			d.playedOn = fmt.Sprintf("the rules say %s (%s) after ply %d; the game went on", o.Result, o.Reason, i)
+		}
 		move, err := m.read(p)
 		if o := p.Outcome(); o.Over() { // explains any error of the move
 			err = fmt.Errorf("%w under %s: %s (%s)", game.ErrOver, r.Name, o.Result, o.Reason)
@@ -136,6 +141,17 @@ func (d *Draft) play(rules string) (game.Position, []record.Ply, error) {
 	return p, plies, nil
 }
 
+// playOnUnnamed continues a game that is over by a rule that every rule set has, and reports
+// whether it did. A rule that some sets leave out still ends the game: those sets are tried, and
+// their name says so in the record.
+func playOnUnnamed(p game.Position) bool {
+	if !p.Outcome().Over() {
+		return false
+	}
+	on := p.Clone()
+	return game.PlayOn(on) && on.Rules().Name == p.Rules().Name && game.PlayOn(p)
+}
+
 // record returns the draft's record after the moves have been played.
 func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, error) {
 	if d.AtEnd != nil {
@@ -146,12 +162,16 @@ func (d *Draft) record(end game.Position, plies []record.Ply) (*record.Record, e
 	r.Game, r.Rules, r.Position = d.Game, end.Rules().Name, d.Position
 	r.Plies = plies
 	r.Result, r.Reason = d.Result, d.Reason
+	said := d.playedOn
 	switch o := end.Outcome(); {
 	case !o.Over():
 	case d.Result == game.Undecided || d.Result == o.Result:
 		r.Result, r.Reason = o.Result, o.Reason
-	default:
-		r.Text = strings.TrimPrefix(fmt.Sprintf("%s; the rules say %s (%s)", r.Text, o.Result, o.Reason), "; ")
+	case said == "":
+		said = fmt.Sprintf("the rules say %s (%s)", o.Result, o.Reason)
+	}
+	if !strings.Contains(r.Text, said) { // what we have exported has it
+		r.Text = strings.TrimPrefix(r.Text+"; "+said, "; ")
 	}
 	for i := range r.Plies {
 		if t := r.Plies[i].Think; t != nil && r.Plies[i].Seat == game.Second {
@@ -200,6 +220,9 @@ func RuleSets(gameName, hint string, fits func(name string) bool) []string {
 		return nil
 	}
 	hint = strings.ToLower(hint)
+	if SaysRenju(hint) {
+		hint = "renju"
+	}
 	rank := func(name string) int { // the lower the likelier; negative: not listed
 		common := slices.IndexFunc(g.Common, func(c string) bool { return variant(c) == variant(name) })
 		switch {

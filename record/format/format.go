@@ -1,5 +1,5 @@
 // Package format has what the formats of other programs share: the type
-// [Format], text in UTF-8 or GBK, errors with their place, and [Draft], which
+// [Format], text in any charset, errors with their place, and [Draft], which
 // checks the moves of a game and makes a record of it.
 //
 // The formats themselves are the packages beside this one (sgf, pgn, psq, ccgc).
@@ -22,6 +22,9 @@ type Format struct {
 	// Detect reports whether a text looks like this format. It looks at the
 	// beginning only.
 	Detect func(text string) bool
+	// Charset returns the charset that the bytes of a file name, "" if they name none or are
+	// not in this format; nil if the format has no place for it.
+	Charset func(data []byte) string
 	// Write returns the games as a text. The error is a *GameError: it wraps ErrCannot
 	// if the format can't represent a record, or comes from the rules if its moves are
 	// not legal.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"sparring/game"
 	"sparring/record"
 )
@@ -76,6 +78,60 @@ func TestDecode(t *testing.T) {
 	} {
 		if got, err := Decode([]byte(data)); !errors.Is(err, ErrSyntax) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%x: %q, %v, want %q", data, got, err, want)
+		}
+	}
+}
+
+// TestDecodeAs: a text comes back from every charset that a file names, by any of its names, and a
+// name that is wrong or unknown spoils nothing.
+func TestDecodeAs(t *testing.T) {
+	const chinese, japanese, korean, western, russian = "(;PB[甲乙丙丁]PW[\u7e41\u9ad4])", "(;PB[ソ表十噂]PW[中村])", "(;PB[김수찬])", "(;PB[Jürgen Müller]PW[Ándré])", "(;PB[Иван Петров])"
+	for _, x := range []struct {
+		text, in string
+		names    []string
+	}{
+		{chinese, "gb18030", []string{"GB18030", "gbk", "GB2312", "cp936", "CP-936"}},
+		{chinese, "big5", []string{"Big5", "big5-hkscs", "CP950"}},
+		{japanese, "shift_jis", []string{"Shift_JIS", "sjis", "cp932", "Windows-31J", "MS932"}},
+		{japanese, "euc-jp", []string{"EUC-JP", "x-euc-jp"}},
+		{korean, "euc-kr", []string{"EUC-KR", "cp949", "ks_c_5601-1987"}},
+		{western, "windows-1252", []string{"ISO-8859-1", "latin1", "windows-1252", "", "UTF-8", "ebcdic"}},
+		{russian, "windows-1251", []string{"windows-1251", "cp1251"}},
+		{russian, "koi8-r", []string{"KOI8-R"}},
+		{chinese, "utf-16le", []string{"UTF-16", "UTF-16LE", "UTF-8", ""}},
+		{chinese, "utf-16be", []string{"UTF-16BE", "UTF-16", ""}},
+		{chinese, "gb18030", []string{"", "UTF-8", "nonesuch"}},
+		{chinese, "utf-8", []string{"", "UTF-8", "utf8", "GBK", "Big5", "ISO-8859-1", "Shift_JIS"}},
+		{western, "utf-8", []string{"", "UTF-8", "ISO-8859-1"}},
+	} {
+		e, err := htmlindex.Get(x.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := e.NewEncoder().Bytes([]byte(x.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range x.names {
+			if got, err := DecodeAs(data, name); err != nil || got != x.text {
+				t.Errorf("%s called %q: %q, %v", x.in, name, got, err)
+			}
+		}
+	}
+}
+
+// TestSaysRenju: the names of Renju's opening rules, and what only looks like them.
+func TestSaysRenju(t *testing.T) {
+	for _, text := range []string{"Renju", "a renju game", "RIF", "RIF rule", "rif-rule", "RIF_2", "rif规则", "Yamaguchi", "yamaguchi-12", "山口规则", "山口ルール",
+		"Soosyrv", "Soosyrv-8", "Soosõrv-7", "SOOSÕRV", "Soosorv", "索索夫-8", "Taraguchi", "Taraguchi-10", "塔拉山口", "Tarannikov", "Tarannikow", "Taranikov", "Таранников",
+		"Sakata", "連珠", "连珠", "五手两打", "五手2打", "三手交换", "有禁手", "Рэндзю", "Соосырв"} {
+		if !SaysRenju(text) {
+			t.Errorf("%s is not Renju", text)
+		}
+	}
+	for _, text := range []string{"", "Freestyle", "terrific", "Griffin", "Japanese", "无禁手", "無禁", "禁手なし", "Gomoku Swap2", "standard", "Caro"} {
+		if SaysRenju(text) {
+			t.Errorf("%s is Renju", text)
 		}
 	}
 }

@@ -94,12 +94,26 @@ func open(in io.Reader) (format.Format, string, error) {
 	if len(data) > MaxFile {
 		return format.Format{}, "", fmt.Errorf("%w: more than %d bytes", format.ErrSyntax, MaxFile)
 	}
-	text, err := format.Decode(data)
+	text, err := Decode(data)
 	if err != nil {
 		return format.Format{}, "", err
 	}
 	f, err := Detect(text)
 	return f, text, err
+}
+
+// Decode converts the bytes of a file to text, by the charset that they name themselves, as SGF
+// does in CA, or else as [format.Decode] finds it.
+func Decode(data []byte) (string, error) {
+	for _, f := range formats {
+		if f.Charset == nil {
+			continue
+		}
+		if name := f.Charset(data); name != "" {
+			return format.DecodeAs(data, name)
+		}
+	}
+	return format.Decode(data)
 }
 
 // Export writes records in the format of a name. If it fails, nothing is written:

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/text/encoding/htmlindex"
+
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/record"
@@ -30,7 +32,7 @@ func TestDetect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := format.Decode(data)
+			text, err := Decode(data)
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
@@ -241,28 +243,63 @@ func TestDamagedAmongGood(t *testing.T) {
 	}
 }
 
-// TestPlayedOn: a game that its arbiter let go on after a third repetition is written in
-// full, under the rule set by which it is read again.
-func TestPlayedOn(t *testing.T) {
-	r := &record.Record{V: record.Version, ID: "g", Game: "xiangqi", Rules: "xiangqi/wxf", Result: game.Draw, Reason: "agreement",
-		Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Source: record.Source{By: record.ByArena}}
-	moves := strings.Fields(strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 4))
-	for i, m := range moves {
-		r.Plies = append(r.Plies, record.Ply{Seat: game.Seat(i % 2), Move: m})
+// TestCharsets: names come back from a file in the charset that its CA names.
+func TestCharsets(t *testing.T) {
+	for name, player := range map[string]string{"Big5": "乙許功", "GB18030": "乙表", "Shift_JIS": "中村ソ表", "EUC-KR": "김수찬", "ISO-8859-1": "Jürgen Müller", "UTF-8": "乙 ü"} {
+		e, err := htmlindex.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := e.NewEncoder().Bytes([]byte("(;FF[4]GM[4]CA[" + name + "]PB[" + player + "]PW[x];B[hh])"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		games, err := formattest.All(Import(bytes.NewReader(data), format.ReadOptions{}))
+		if err != nil || format.Name(games[0].Seats[0]) != player {
+			t.Errorf("%s: %+v, %v", name, games, err)
+		}
 	}
-	for _, name := range []string{"pgn", "sgf"} {
-		var out bytes.Buffer
-		if err := Export(&out, name, []*record.Record{r}, format.WriteOptions{}); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		back, err := formattest.All(Import(&out, format.ReadOptions{}))
-		if err != nil || len(back) != 1 {
-			t.Errorf("%s: %d games, %v", name, len(back), err)
-			continue
-		}
-		if got := back[0]; formattest.Moves(got) != strings.Join(moves, " ") || got.Rules != "xiangqi/wxf+repetition=none" || got.Result != r.Result {
-			t.Errorf("%s: %s, %s, %s", name, formattest.Moves(got), got.Rules, got.Result)
+}
+
+// TestPlayedOn: a game that its arbiter let go on after an end by the rules is written in
+// full, and read again: after a third repetition under the rule set without it, after a draw for
+// want of material, which every set has, with a text that says so.
+func TestPlayedOn(t *testing.T) {
+	for _, x := range []struct {
+		position, moves string
+		rules, text     string // when read again
+	}{
+		{"", strings.TrimSpace(strings.Repeat("a0a1 a9a8 a1a0 a8a9 ", 4)), "xiangqi/wxf+repetition=none", ""},
+		{"3k5/3ra4/9/9/9/9/9/9/3RA4/4K4 w - - 0 1", "d1d8 d9d8 e1f2 d8d9 f2e1", "xiangqi/wxf",
+			"the rules say draw (insufficient-material) after ply 2; the game went on"},
+		{"4k4/9/9/9/9/9/9/9/9/3K5 b - - 0 1", "e9e8 d0d1", "xiangqi/wxf", "the rules say draw (insufficient-material) after ply 0; the game went on"},
+	} {
+		for reason, result := range map[game.Reason]game.Result{"agreement": game.Draw, "time": game.FirstWins, "resign": game.SecondWins} {
+			r := &record.Record{V: record.Version, ID: "g", Game: "xiangqi", Rules: "xiangqi/wxf", Position: x.position, Result: result, Reason: reason,
+				Seats: [2]record.Seat{{Player: "a"}, {Player: "b"}}, Source: record.Source{By: record.ByArena}}
+			seat := game.First
+			if strings.Contains(x.position, " b ") {
+				seat = game.Second
+			}
+			for _, m := range strings.Fields(x.moves) {
+				r.Plies = append(r.Plies, record.Ply{Seat: seat, Move: m})
+				seat = seat.Other()
+			}
+			for _, name := range []string{"pgn", "sgf", "pgn"} { // the second time from what was read
+				var out bytes.Buffer
+				if err := Export(&out, name, []*record.Record{r}, format.WriteOptions{}); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				back, err := formattest.All(Import(&out, format.ReadOptions{}))
+				if err != nil || len(back) != 1 {
+					t.Fatalf("%s: %d games, %v", name, len(back), err)
+				}
+				got := back[0]
+				if formattest.Moves(got) != x.moves || got.Rules != x.rules || got.Result != result || got.Text != x.text {
+					t.Errorf("%s, %s: %s, %s, %s, %q", name, reason, formattest.Moves(got), got.Rules, got.Result, got.Text)
+				}
+				r = got
+			}
 		}
 	}
 }

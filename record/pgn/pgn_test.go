@@ -251,7 +251,11 @@ var variants = map[string]variant{
 	"chinese-gbk.pgn":   {1, "h2e2 h9g7 h0g2 i9h9 d0e1 d9e8", game.SecondWins, "甲 乙", "2006-08-03 北京"},
 	"chinese-mixed.pgn": {1, "h2e2 h9g7 d0e1 d9e8 c0a2", game.Undecided, "a b", "0001-01-01"},
 	"chinese-pawns.pgn": {1, "c7d7 g1f1 c6d6 f9f8 c8b8", game.Undecided, "a b", "0001-01-01"},
-	"quotes.pgn":        {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
+	// Want of material, which people's platforms do not know, and then a fallen flag.
+	"material-played-on.pgn": {1, "d1d8 d9d8 e1f2 d8d9 f2e1", game.FirstWins, "a b", "0001-01-01 own test"},
+	// A tandem without marks, where one alone can make the move.
+	"tandem-unmarked.pgn": {1, "b6b8 d9d8", game.Undecided, "a b", "0001-01-01 own test"},
+	"quotes.pgn":          {1, "", game.Undecided, "a b", `0001-01-01 第24届"五羊杯"冠军赛`},
 }
 
 func TestVariants(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/game/gomoku"
 	"sparring/record"
 	"sparring/record/format"
 )
@@ -91,25 +92,62 @@ func (r *reader) game(o format.ReadOptions) (*record.Record, error) {
 	return r.finish(o)
 }
 
-// which finds out which game the file has.
+// which finds out which game the file has: by GM, else by the rules that the caller gives, else by
+// what the file calls it.
 func (r *reader) which(o format.ReadOptions) error {
 	gm, ok := r.info("GM")
 	number := simple(gm.text)
-	// Many programs write GM[1] (Go) for every game, or leave out GM.
-	given := ""
-	if !ok || number == "1" {
-		given, _, _ = strings.Cut(o.Rules, "/")
+	// Many programs write GM[1] (Go) or GM[5] for every game, or leave out GM.
+	given, _, _ := strings.Cut(o.Rules, "/")
+	fits := []func(row) bool{
+		func(g row) bool { return g.number == number },
+		func(g row) bool { return g.game == given },
+		func(g row) bool { return given == "" && r.names(g) },
 	}
-	for _, g := range games {
-		if g.number == number || g.game == given {
-			r.row, r.draft.Game = g, g.game
+	for _, fit := range fits {
+		if i := slices.IndexFunc(games, fit); i >= 0 {
+			r.row, r.draft.Game = games[i], games[i].game
 			return nil
 		}
 	}
 	if !ok {
 		return r.src.Syntax(r.draft.At, "no GM: want %s, or the rules given", numbers())
 	}
-	return r.src.Syntax(gm.at, "GM[%.10s]: want %s", number, numbers())
+	return r.src.Syntax(gm.at, "GM[%.10s]: want %s, or the rules given", number, numbers())
+}
+
+// names reports whether the file's own words are of a game or its rules.
+func (r *reader) names(g row) bool {
+	return slices.ContainsFunc(r.words(), func(text string) bool {
+		return g.words.MatchString(text) || g.game == gomoku.Name && format.SaysRenju(text)
+	})
+}
+
+// words returns what the file says of the kind of game, the surest first. The name of the game
+// (GN) often has the players' names, which are left out.
+func (r *reader) words() []string {
+	name := r.text("GN")
+	for _, player := range []string{r.text("PB"), r.text("PW")} {
+		if player != "" {
+			name = strings.ReplaceAll(name, player, " ")
+		}
+	}
+	return []string{r.text("RU"), name, r.text("EV")}
+}
+
+// hint returns the words by which rule sets are tried: RU or, if it is about something else, the
+// first text that has a word of Renju.
+func (r *reader) hint() string {
+	words := r.words()
+	for _, text := range words {
+		switch {
+		case format.SaysRenju(text):
+			return "renju"
+		case r.row.words.MatchString(text): // as in "a - b: Gomoku rule"
+			return strings.ToLower(words[0] + " " + text)
+		}
+	}
+	return strings.ToLower(words[0])
 }
 
 // maxSize is the largest board, with the letters a to z.
@@ -147,7 +185,7 @@ func (r *reader) rules(o format.ReadOptions) error {
 		d.Rules = []string{ru}
 		return nil
 	}
-	d.Rules = r.row.rules(r.cols, r.rows, ru)
+	d.Rules = r.row.rules(r.cols, r.rows, r.hint())
 	if len(d.Rules) == 0 {
 		return r.src.Syntax(d.At, "no rule set of %s fits a board of %dx%d", d.Game, r.cols, r.rows)
 	}

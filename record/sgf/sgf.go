@@ -21,7 +21,9 @@
 package sgf
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -49,16 +51,35 @@ func Format() format.Format {
 			i := strings.Index(head, "(;")
 			return i >= 0 && strings.ContainsRune(head[i:], '[')
 		},
-		Write: write,
-		Read:  read,
+		Charset: charset,
+		Write:   write,
+		Read:    read,
 	}
+}
+
+// declared is the beginning of a collection, up to the charset of its first game.
+var declared = regexp.MustCompile(`[;\]\s]CA\s*\[\s*([^\]\s]{1,40})\s*\]`)
+
+// charset returns what CA names in the bytes of a file, "" if there is none.
+func charset(data []byte) string {
+	data = data[:min(len(data), 64<<10)]
+	if i := bytes.IndexByte(data, '('); i < 0 || !bytes.HasPrefix(bytes.TrimSpace(data[i+1:]), []byte(";")) {
+		return ""
+	}
+	m := declared.FindSubmatch(data)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
 }
 
 // row says how SGF writes a game.
 type row struct {
 	game   string // its name
 	number string // in GM
-	first  string // colour of the seat that opens the usual game: "B" or "W"
+	// words are how files name the game that have no such number.
+	words *regexp.Regexp
+	first string // colour of the seat that opens the usual game: "B" or "W"
 	// cols and rows are the default size of the board; lowest is the number of
 	// the lowest row in the texts of the rules.
 	cols, rows, lowest int
@@ -80,7 +101,7 @@ type row struct {
 // games lists the games that can be written. Others are refused.
 var games = []row{
 	{
-		game: gomoku.Name, number: "4", first: "B", cols: 15, rows: 15, lowest: 1, move: "%s",
+		game: gomoku.Name, number: "4", words: regexp.MustCompile(`(?i)gomoku|freestyle|standard|caro|five in a row|五子棋|五目`), first: "B", cols: 15, rows: 15, lowest: 1, move: "%s",
 		setup: [][2]string{{"AB", "x"}, {"AW", "o"}}, sides: [2]string{"b", "w"},
 		rules: func(_, rows int, hint string) []string {
 			size := "-" + strconv.Itoa(rows)
@@ -88,13 +109,13 @@ var games = []row{
 		},
 	},
 	{
-		game: xiangqi.Name, number: "7", first: "W", cols: 9, rows: 10, lowest: 0, move: "%s%s", hyphens: true,
+		game: xiangqi.Name, number: "7", words: regexp.MustCompile(`(?i)xiangqi|chinese chess|象棋`), first: "W", cols: 9, rows: 10, lowest: 0, move: "%s%s", hyphens: true,
 		rules: func(_, _ int, hint string) []string {
 			return format.RuleSets(xiangqi.Name, hint, func(string) bool { return true })
 		},
 	},
 	{
-		game: amazons.Name, number: "18", first: "B", cols: 10, rows: 10, lowest: 1, move: "%s%s/%s",
+		game: amazons.Name, number: "18", words: regexp.MustCompile(`(?i)amazons|亚马逊|亞馬遜`), first: "B", cols: 10, rows: 10, lowest: 1, move: "%s%s/%s",
 		setup: [][2]string{{"AB", "Q"}, {"AW", "q"}, {"AA", "*"}}, sides: [2]string{"w", "b"},
 		rules: func(cols, rows int, _ string) []string {
 			return []string{fmt.Sprintf("%s/%dx%d", amazons.Name, cols, rows)}

@@ -127,8 +127,12 @@ var variants = map[string]variant{
 	"gomoku-old.sgf":            {1, "gomoku/freestyle-15", "h8 g7", game.SecondWins, [2]string{"a", "b"}},
 	"gomoku-setup.sgf":          {1, "gomoku/freestyle-15", "h11", game.Undecided, [2]string{"", ""}},
 	"gomoku-one-node.sgf":       {1, "gomoku/freestyle-15", "h8 i9 g6", game.Draw, [2]string{"Qi", "Yi"}},
-	"xiangqi-red-is-b.sgf":      {1, "xiangqi/wxf", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
-	"xiangqi-fen.sgf":           {1, "xiangqi/wxf", "e1e8", game.Undecided, [2]string{"", ""}},
+	// As the game server of renju.net exports: GM[5], and properties with digits.
+	"renju-orc.sgf": {1, "gomoku/renju-15", "h8 h9 j9 i9 i8 g8", game.SecondWins, [2]string{"b", "a"}},
+	// Black may not play the only point that stops the five.
+	"renju-forced-forbidden.sgf": {1, "gomoku/renju-15", "h8 i8 j10 i7 h9 i6 j9 i5 i4 a15 b1 i9", game.SecondWins, [2]string{"a", "b"}},
+	"xiangqi-red-is-b.sgf":       {1, "xiangqi/wxf", "h2e2 h9g7", game.FirstWins, [2]string{"红", "黑"}},
+	"xiangqi-fen.sgf":            {1, "xiangqi/wxf", "e1e8", game.Undecided, [2]string{"", ""}},
 }
 
 func TestVariants(t *testing.T) {
@@ -141,6 +145,45 @@ func TestVariants(t *testing.T) {
 			t.Errorf("players %q", names)
 		}
 	})
+}
+
+// TestRulesByWords: RU, the name of the game or of the event says by what rules it was played, and
+// which game it is where GM does not.
+func TestRulesByWords(t *testing.T) {
+	for root, want := range map[string]string{
+		"GM[4]RU[RIF]": "renju-15", "GM[4]RU[Yamaguchi]": "renju-15", "GM[4]RU[Soosõrv-8]": "renju-15", "GM[4]RU[Taraguchi-10]": "renju-15",
+		"GM[4]RU[Tarannikov]": "renju-15", "GM[4]RU[renju]": "renju-15", "GM[4]RU[五手两打]": "renju-15", "GM[4]GN[a-b(B) : Yamaguchi rule]": "renju-15",
+		"GM[4]EV[Renju World Championship]": "renju-15", "GM[4]RU[standard]": "standard-15", "GM[4]RU[freestyle]EV[Renju Open]": "freestyle-15",
+		"GM[4]": "freestyle-15", "GM[4]RU[无禁手]": "freestyle-15", "GM[4]EV[terrific]": "freestyle-15",
+		"GM[4]PB[renju fan]PW[x]GN[renju fan-x : Gomoku rule]": "freestyle-15", "GM[4]GN[a-b(B) : Gomoku rule]EV[Renju club]": "freestyle-15",
+		"GM[5]GN[a-b(B) : RIF rule]": "renju-15", "GM[1]RU[Soosyrv]": "renju-15", "GN[a-b(B) : Gomoku rule]": "freestyle-15", "RU[RIF]": "renju-15",
+	} {
+		games, err := formattest.All(read("(;"+root+"5A[jj]SW[NO]X_1[a][b];B[hh];W[hg])", format.ReadOptions{}))
+		if err != nil || len(games) != 1 || games[0].Rules != "gomoku/"+want || len(games[0].Plies) != 2 {
+			t.Errorf("%s: %+v, %v, want %s", root, games, err, want)
+		}
+	}
+	for _, gm := range []string{"", "GM[1]", "GM[5]", "GM[99]"} {
+		games, err := formattest.All(read("(;"+gm+";B[hh];W[hg])", format.ReadOptions{Rules: "gomoku/renju-15"}))
+		if err != nil || games[0].Rules != "gomoku/renju-15" {
+			t.Errorf("%q with the rules given: %v", gm, err)
+		}
+	}
+	if _, err := formattest.All(read("(;GM[7];B[hh])", format.ReadOptions{Rules: "gomoku/renju-15"})); err == nil {
+		t.Error("a game of Xiangqi is read under rules of Gomoku")
+	}
+}
+
+// TestCharset: CA is found in the bytes of a file, wherever its first game has it.
+func TestCharset(t *testing.T) {
+	for text, want := range map[string]string{
+		"(;FF[4]CA[Big5]GM[4];B[hh])": "Big5", "x (\n;GM[4]C[a]\n CA [ gbk ];B[hh])": "gbk", "(;CA[Shift_JIS])": "Shift_JIS",
+		"(;GM[4];B[hh])": "", "(;GM[4]LOCA[x];B[hh])": "", "[CA \"x\"]": "", "(;GM[4]CA[];B[hh])": "",
+	} {
+		if got := charset([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 }
 
 // damaged are invalid files, and the expected errors.

@@ -96,7 +96,7 @@ func (p *parser) next() (line, error) {
 				spare = node{at: at, props: map[string][]value{}}
 				into = &spare
 			}
-		case c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
+		case isNameChar(c):
 			if into == nil {
 				return nil, p.src.Syntax(at, "a property outside of a node")
 			}
@@ -115,6 +115,12 @@ func (p *parser) blanks() {
 	p.pos = len(p.src.Text) - len(rest)
 }
 
+// isNameChar reports whether a character may be in the name of a property. The specification has
+// capitals only; programs also have names such as 5A.
+func isNameChar(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'
+}
+
 // property reads an identifier and its values. Lower-case letters in identifiers,
 // as in older files, are ignored.
 func (p *parser) property(n *node) error {
@@ -122,10 +128,11 @@ func (p *parser) property(n *node) error {
 	id := ""
 	for p.pos < len(p.src.Text) {
 		c := p.src.Text[p.pos]
-		if c >= 'A' && c <= 'Z' {
-			id += string(c)
-		} else if c < 'a' || c > 'z' {
+		if !isNameChar(c) {
 			break
+		}
+		if c < 'a' || c > 'z' {
+			id += string(c)
 		}
 		p.pos++
 	}

@@ -164,13 +164,23 @@ func (c *conformance) searchMoves(t *testing.T) {
 	}
 }
 
-// A legal move that the position leaves out because it loses is played if no other
-// is allowed.
+// Legal moves that the position leaves out because they lose are searched if no others are
+// allowed: each gets a line that says how soon it loses.
 func (c *conformance) movesLeftOut(t *testing.T) {
 	g := Deep()
-	left := game.Move(g.Vertices + 7)
-	if r := c.find(g, g.Params(), search.Limits{Nodes: 100, Moves: []game.Move{left}}); r.Move != left || r.Score > -search.WinBound {
-		t.Errorf("got %d scoring %d, want %d and a loss", r.Move, r.Score, left)
+	g.Terminal = 30
+	var left []game.Move
+	for m := game.Move(g.Vertices + 1); len(left) < 5; m++ {
+		g.Do(m)
+		if n := g.Enter(); n.Over && n.Verdict == search.Win {
+			left = append(left, m)
+		}
+		g.Undo(m)
+	}
+	r := c.find(g, g.Params(), search.Limits{Nodes: 1000, Moves: left, MultiPV: 3})
+	if !slices.Contains(left, r.Move) || r.Score != -search.Win+1 || !r.Judges() || r.Nodes < uint64(len(left)) || len(r.Lines) != 3 {
+		t.Errorf("got %d scoring %d, %d nodes, depth %d, %d lines; want one of %v, lost in one ply, and three lines",
+			r.Move, r.Score, r.Nodes, r.Depth, len(r.Lines), left)
 	}
 }
 
