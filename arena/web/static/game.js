@@ -8,7 +8,7 @@ import { ask, dismiss, note } from "./dialog.js";
 import { fill, freshly, h, icon, put, say, still } from "./dom.js";
 import { has, lang, number, refusal, spell } from "./i18n.js";
 import { load, words } from "./late.js";
-import { Actions, Strip, nameOf } from "./players.js";
+import { Actions, Strip, nameOf, ratingOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, store, stored, written } from "./settings.js";
 
@@ -375,7 +375,7 @@ class Game {
 		const change = s.you && s.ratings?.[s.you === "first" ? 0 : 1];
 		if (!change) return null;
 		const by = number(change.rating - change.before, { signDisplay: "always" });
-		return h("span.rated.num", { data: { rated: change.rating - change.before } }, this.t("game.rated_now", { n: change.rating, error: change.error, by }));
+		return h("span.rated.num", { data: { rated: change.rating - change.before } }, this.t("game.rated_now", { n: ratingOf(change.rating), error: change.error, by }));
 	}
 
 	/** step shows a ply; the latest one follows the game. @param {number} ply @param {boolean} [quietly] keeps the address */

@@ -4,7 +4,7 @@
 import { clear, enter, loadedHere, stay } from "./back.js";
 import { fill, freshly, h, icon, live, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
-import { load as dictionaries, preferred, t, use } from "./i18n.js";
+import { load as dictionaries, nameIn, preferred, t, use } from "./i18n.js";
 import { Missing, ahead, expire, incomplete, load } from "./late.js";
 import { apply, change, choices, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
@@ -241,7 +241,7 @@ let offered = ""; // in the head, as it is written
 
 /** head writes what the head of the page offers to those with scripts, where a new connection has changed that. */
 function head() {
-	const tools = document.getElementById("tools"), name = socket.welcome?.name, offers = JSON.stringify([name, t("page.lost")]);
+	const tools = document.getElementById("tools"), name = nameIn(socket.welcome?.name ?? ""), offers = JSON.stringify([name, t("page.lost")]);
 	if (!tools || offers === offered) return;
 	offered = offers;
 	fill(

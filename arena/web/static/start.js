@@ -4,9 +4,9 @@
 import { label, parse, whole } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, freshly, h, put, still } from "./dom.js";
-import { has, number, refusal } from "./i18n.js";
+import { has, nameIn, number, refusal } from "./i18n.js";
 import { load } from "./late.js";
-import { learn, nameIn } from "./players.js";
+import { learn, ratingOf } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -183,7 +183,7 @@ class Start {
 					h("label", { data: { level: l.level } },
 						h("input", { type: "radio", name: "level", value: l.level, checked: l.level === c.level, disabled: !l.takes, "aria-label": t("level.name", { n: l.level }), onchange: () => this.#set({ level: l.level }) }), l.level)))),
 			h("p.about", null, chosen && [h("b", null, t("level.name", { n: c.level })), " ",
-				rating && h("span.num.muted", { data: { rating } }, t("game.rating", { n: rating })), h("br"),
+				rating && h("span.num.muted", { data: { rating } }, t("game.rating", { n: ratingOf(rating) })), h("br"),
 				has(`level.${c.level}`) && t(`level.${c.level}`)]),
 		);
 	}
