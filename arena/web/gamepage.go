@@ -188,6 +188,9 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 	p.Title = t.T("game.title", "game", p.Game, "first", isolated(p.Seats[0].Name), "second", isolated(p.Seats[1].Name))
 	if g.finished {
 		p.Result = t.Outcome(g.outcome, sides)
+		if g.outcome.Reason == protocol.ReasonNoStart {
+			p.Result = t.CalledOff(p.Seats[end.Turn()].Name)
+		}
 		p.RuleLink = t.ruleLink(g.terms.Game, g.outcome.Reason)
 	}
 	p.list(t, end, notation)

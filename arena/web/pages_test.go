@@ -248,6 +248,17 @@ func TestDescribeChallenge(t *testing.T) {
 	}
 }
 
+// TestCalledOff: a game that was called off says who did not begin, and nobody is said to
+// have won it.
+func TestCalledOff(t *testing.T) {
+	for reason, want := range map[game.Reason]string{protocol.ReasonNoStart: "Called off: Ben did not make the first move in time.",
+		protocol.ReasonAbandoned: "Called off: a player left before both had moved."} {
+		if p := describeAll(t, "en", "gomoku/freestyle-15", game.Outcome{Reason: reason}, 1, "h8"); p.Result != want {
+			t.Errorf("%s: %q, want %q", reason, p.Result, want)
+		}
+	}
+}
+
 // TestNamesInBothLanguages: a level, which is named in both languages, has the name of the
 // visitor's; others have the names that they chose.
 func TestNamesInBothLanguages(t *testing.T) {

@@ -208,6 +208,14 @@ func (s *Server) finished(ctx context.Context, t words, rec *record.Record, id p
 		}
 	}
 	row.How = t.Outcome(game.Outcome{Result: rec.Result, Reason: rec.Reason}, names)
+	if rec.Reason == protocol.ReasonNoStart {
+		g := ofRecord(rec)
+		end, err := setUp(g.terms, g.moves)
+		if err != nil {
+			return row, err
+		}
+		row.How = t.CalledOff(names[end.Turn()])
+	}
 	return row, nil
 }
 

@@ -275,6 +275,7 @@ class Game {
 		/** @type {Seat} */
 		const top = bottom === "first" ? "second" : "first";
 		const waits = s.you && s.status !== "finished" && view.turn !== s.you; // forbidden points are marked for the seat concerned
+		board.bar.over = s.status === "finished";
 		if (!live) board.may = "none"; // before another position is shown: a premove is not for that
 		board.show(waits ? { ...view, forbidden: [] } : view, { animate: !!old && live });
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
@@ -365,7 +366,8 @@ class Game {
 		const t = this.t, { result, reason } = s.outcome, names = s.holders.map(nameOf);
 		const won = result === "first" || result === "second";
 		const [winner, loser] = result === "second" ? [names[1], names[0]] : names;
-		const why = reason && has(`reason.${reason}`) ? t(`reason.${reason}`, { winner, loser }) : "";
+		const said = reason === "no-start" ? "result.late" : reason === "abandoned" && !won ? "result.left" : `reason.${reason}`;
+		const why = reason && has(said) ? t(said, { winner, loser, name: names[s.turn === "first" ? 0 : 1] }) : "";
 		const head = won && s.you ? t(result === s.you ? "result.won" : "result.lost") : why ? "" : t(won ? "result.wins" : result === "draw" ? "result.draw" : "result.none", { name: winner });
 		return h("span", null, head && h("b", null, head, " "), why && h("a", { href: `/rules/${s.terms.game}#${reason}` }, why), this.#rated(s));
 	}
