@@ -204,6 +204,7 @@ type Opponent struct {
 	Rated   bool              `json:"rated"`            // takes rated games
 	Casual  bool              `json:"casual"`           // takes casual games
 	Busy    bool              `json:"busy,omitempty"`
+	Resting bool              `json:"resting,omitempty"` // a level whose process does not answer now; it is Busy, too
 }
 
 // Mine is a running game of the player.

@@ -79,6 +79,7 @@
  * @property {boolean} rated
  * @property {boolean} casual
  * @property {boolean} [busy]
+ * @property {boolean} [resting] its process does not answer now
  */
 
 /** @typedef {{game: string, rules: string, opponent: string, level?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string, running?: boolean}} Mine */
