@@ -77,6 +77,9 @@ type Answer struct {
 	Token   string          `json:"token,omitempty"`
 	URL     string          `json:"url,omitempty"`
 	Expires time.Time       `json:"expires,omitzero"`
+	// Seq is that of the game after an action: a state with a higher one may have lost what
+	// the action offered.
+	Seq uint64 `json:"seq,omitempty"`
 
 	// For "invited".
 	Terms  *protocol.Terms   `json:"terms,omitempty"`
