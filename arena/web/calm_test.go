@@ -17,7 +17,7 @@ const mostShift = 0.02
 // shifts adds up, from the beginning of a page, how much its layout has shifted, whatever somebody taps.
 const shifts = `
 window.shifted = {value: 0, of: []};
-new PerformanceObserver(l => { for (const e of l.getEntries()) { shifted.value += e.value; shifted.of.push(e.value.toFixed(4) + " " + e.sources.map(s => s.node?.className ?? s.node?.nodeName).join()); } })
+new PerformanceObserver(l => { for (const e of l.getEntries()) { shifted.value += e.value; shifted.of.push(e.value.toFixed(4) + " " + e.sources.map(s => (s.node?.className || s.node?.nodeName) + JSON.stringify([s.previousRect, s.currentRect])).join()); } })
 	.observe({type: "layout-shift", buffered: true});`
 
 // smallTargets are the things to tap that are smaller than 24 pixels, but for links in a sentence.
