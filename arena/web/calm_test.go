@@ -109,3 +109,31 @@ func TestFirstLoadFails(t *testing.T) {
 		r.shot("without-" + c.file)
 	}
 }
+
+// TestBoardTells: who does not see the board hears each step of a move and what comes next, and
+// finds points by the names that the board's edges and the moves have.
+func TestBoardTells(t *testing.T) {
+	t.Parallel()
+	p := openBoard(t, 360, 640, "")
+	p.js("board.may = 'move'")
+	p.show("amazons/10x10", "", "")
+	said := "document.querySelector('.board-live').textContent"
+	for _, c := range [][2]string{{"d1", "d1, chosen. Choose where it goes"}, {"d7", "d7, chosen. Choose where it shoots"}} {
+		p.tap(c[0])
+		p.is(said, c[1])
+	}
+	p.press("cancel")
+	p.press("cancel")
+	p.is(said, "Choose an amazon")
+	p.show("xiangqi/wxf", "", "")
+	for _, c := range []struct{ notation, seat, want string }{
+		{"coordinates", "first", "h2, red cannon"}, {"wxf", "first", "file 2, row 3, red cannon"},
+		{"native", "first", "file 二, row 3, red cannon"}, {"native", "second", "file 8, row 8, red cannon"},
+	} {
+		p.js(fmt.Sprintf("board.set({notation: %q, seat: %q})", c.notation, c.seat))
+		p.is("document.querySelector('[data-point=h2]').ariaLabel", c.want)
+	}
+	p.tap("h2")
+	p.is(said, "file 8, row 8, chosen. Choose where it goes")
+	p.told()
+}

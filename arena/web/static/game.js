@@ -489,14 +489,14 @@ class Game {
 		this.#draw();
 	}
 
-	/** #sayGiven says that a clock has been given time: what was lost to the connection or the platform. @param {State} old @param {State} s */
+	/** #sayGiven says that a clock has been given time: what was lost to the connection or the platform, or what a takeback gives. @param {State} old @param {State} s */
 	#sayGiven(old, s) {
 		const t = this.t, moved = s.moves.length - old.moves.length;
 		for (const seat of /** @type {Seat[]} */ (["first", "second"])) {
 			const holder = s.holders[seat === "first" ? 0 : 1], elapsed = old.status === "playing" ? Date.parse(s.server_time) - Date.parse(old.server_time) : 0;
 			const was = read(s.terms.clock, old.clocks, seat, elapsed), is = read(s.terms.clock, s.clocks, seat, 0);
-			const more = moved === 0 && is.limited ? is.total - was.total : moved === 1 && old.turn === seat ? s.receipt?.lag_ms ?? 0 : 0;
-			if (more >= given && s.status !== "finished") note(t("game.time_given", { name: nameOf(holder), time: whole(more, t) }));
+			const more = moved <= 0 && is.limited ? is.total - was.total : moved === 1 && old.turn === seat ? s.receipt?.lag_ms ?? 0 : 0;
+			if (more >= given && s.status !== "finished") note(t(moved < 0 ? "game.time_taken_back" : "game.time_given", { name: nameOf(holder), time: whole(more, t) }));
 		}
 	}
 
