@@ -11,6 +11,39 @@ import (
 	"sparring/protocol"
 )
 
+// In a casual game against a program nobody waits for a person: only the clock bounds the
+// first move. The program has a limit all the same.
+func TestNoHurryAgainstPrograms(t *testing.T) {
+	for _, c := range []struct {
+		kinds [2]protocol.Kind
+		rated bool
+		want  [2]bool // whether there is a limit, by seat
+	}{
+		{kinds: [2]protocol.Kind{protocol.Human, protocol.Bot}, want: [2]bool{false, true}},
+		{kinds: [2]protocol.Kind{protocol.Bot, protocol.Human}, want: [2]bool{true, false}},
+		{kinds: [2]protocol.Kind{protocol.Human, protocol.Bot}, rated: true, want: [2]bool{true, true}},
+		{kinds: [2]protocol.Kind{protocol.Human, protocol.Human}, want: [2]bool{true, true}},
+		{kinds: [2]protocol.Kind{protocol.Bot, protocol.Bot}, want: [2]bool{true, true}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			tb := open(t, terms(t, "600+5", c.rated), DefaultPolicy(), c.kinds[:]...)
+			var limited [2]bool
+			limited[game.First] = !tb.Snapshot(time.Now()).FirstMoveBy.IsZero()
+			if !limited[game.First] {
+				tb.run(10*time.Minute - time.Second)
+				if tb.Over() {
+					t.Fatalf("%v: over before the flag falls: %+v", c, tb.snap.Outcome)
+				}
+			}
+			tb.play()
+			limited[game.Second] = !tb.Snapshot(time.Now()).FirstMoveBy.IsZero()
+			if limited != c.want {
+				t.Errorf("%v: limits of the first move %v, want %v", c, limited, c.want)
+			}
+		})
+	}
+}
+
 // The limits of the first move and of a vacant seat follow the clock. The states
 // announce them, and the game ends by them at that time.
 func TestLimitsFollowTheClock(t *testing.T) {
@@ -32,7 +65,7 @@ func TestLimitsFollowTheClock(t *testing.T) {
 	} {
 		t.Run(c.clock+" "+string(c.kinds[0]), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tb := open(t, terms(t, c.clock, false), DefaultPolicy(), c.kinds...)
+				tb := open(t, terms(t, c.clock, true), DefaultPolicy(), c.kinds...)
 				s := tb.Snapshot(time.Now())
 				if at := time.Now().Add(c.firstMove); !s.FirstMoveBy.Equal(at) || !tb.log[0].FirstMoveBy.Equal(at) {
 					t.Errorf("first move by %v, logged %v, want %v", s.FirstMoveBy, tb.log[0].FirstMoveBy, at)
@@ -52,7 +85,7 @@ func TestLimitsFollowTheClock(t *testing.T) {
 			})
 			synctest.Test(t, func(t *testing.T) {
 				tb := open(t, terms(t, "unlimited", false), DefaultPolicy(), c.kinds...)
-				tb.limits = DefaultPolicy().limitsOf(spec(t, c.clock), tb.snap.Holders)
+				tb.limits = DefaultPolicy().limitsOf(protocol.Terms{Clock: spec(t, c.clock), Rated: true}, tb.snap.Holders)
 				tb.limits.turn = 0 // see TestUnlimitedGameIsAbandoned
 				tb.play()
 				tb.play()

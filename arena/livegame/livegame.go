@@ -119,7 +119,7 @@ func New(o Opening, policy Policy, now time.Time) (*Game, *protocol.Event, *prot
 			Game: o.Game, Terms: o.Terms, Pool: o.Pool, Started: now.UTC(), Holders: o.Holders,
 			Moves: append([]string{}, o.Terms.Moves...), Status: protocol.Playing,
 		},
-		limits: policy.limitsOf(o.Terms.Clock, o.Holders), movers: moversOf(pos, o.Terms.Moves),
+		limits: policy.limitsOf(o.Terms, o.Holders), movers: moversOf(pos, o.Terms.Moves),
 	}
 	for i := range g.snap.Holders {
 		g.snap.Holders[i].Epoch = 1
@@ -147,7 +147,7 @@ func Restore(last protocol.Event, seq uint64, policy Policy, now time.Time) (*Ga
 		policy: policy, term: last.Term + 1, snap: last.Snapshot, pos: pos, seq: seq, index: last.Index,
 		clock:   restoreGameClock(last.Terms.Clock, last.Clocks, pos.Turn(), time.Duration(last.TurnMS)*time.Millisecond),
 		receipt: last.Receipt,
-		limits:  policy.limitsOf(last.Terms.Clock, last.Holders), movers: moversOf(pos, last.Moves),
+		limits:  policy.limitsOf(last.Terms, last.Holders), movers: moversOf(pos, last.Moves),
 	}
 	if last.Snapshot.Status == protocol.Finished {
 		return g, nil, nil
@@ -283,7 +283,7 @@ func (g *Game) Snapshot(now time.Time) protocol.Snapshot {
 // firstMoveBy returns the limit for the first move of the seat to act, whose turn
 // began at a moment; zero if there is none.
 func (g *Game) firstMoveBy(since time.Time) time.Time {
-	if g.Over() || g.moved(g.pos.Turn()) || !g.resumeBy.IsZero() {
+	if turn := g.pos.Turn(); g.Over() || g.moved(turn) || g.limits.unhurried[turn] || !g.resumeBy.IsZero() {
 		return time.Time{}
 	}
 	return since.Add(g.limits.firstMove).UTC()

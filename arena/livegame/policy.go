@@ -90,7 +90,10 @@ func (p Policy) Validate() error {
 // limits are those of one game.
 type limits struct {
 	firstMove, forfeit time.Duration
-	turn               time.Duration // after which a seat on a clock without a limit has abandoned the game; 0: never
+	// unhurried says by seat that only its clock bounds the first move: a person's in a
+	// casual game against a program, where nobody waits.
+	unhurried [2]bool
+	turn      time.Duration // after which a seat on a clock without a limit has abandoned the game; 0: never
 	// keeps says by seat that its player keeps it while none of its instances is
 	// present.
 	keeps [2]bool
@@ -99,10 +102,13 @@ type limits struct {
 // limitsOf returns the limits of a game. They grow with its clock. In a
 // correspondence game people come and go: they keep their seats, and have as much
 // time for the first move as for any other.
-func (p Policy) limitsOf(spec clock.Spec, holders [2]protocol.Holder) limits {
-	factor := time.Duration(1)
+func (p Policy) limitsOf(terms protocol.Terms, holders [2]protocol.Holder) limits {
+	spec, factor := terms.Clock, time.Duration(1)
 	people := false
 	l := limits{}
+	for seat, h := range holders {
+		l.unhurried[seat] = !terms.Rated && h.Kind == protocol.Human && holders[1-seat].Kind == protocol.Bot
+	}
 	switch spec.Speed() {
 	case clock.Rapid:
 		factor = 2

@@ -71,7 +71,7 @@ func (p *participant) act(ctx context.Context, g protocol.GameID, send func(seat
 		}
 		ans, err := send(s)
 		if err == nil {
-			return Answer{Code: ans.Code, Game: g}
+			return Answer{Code: ans.Code, Game: g, Seq: ans.Seq}
 		}
 		if !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
 			return failed(err)

@@ -58,7 +58,7 @@ type gamePage struct {
 type gameSeat struct {
 	player
 	Side, Left string
-	Rating     int
+	Rating     string // empty: none
 	ToAct      bool
 }
 
@@ -176,14 +176,21 @@ func describe(t words, g *played, ply int, notation game.Notation) (*gamePage, e
 		sides = pictured.Sides()
 	}
 	for i := range p.Seats {
-		p.Seats[i] = gameSeat{player: t.named(g.seats[i]), Side: t.Side(sides[i]), Rating: g.ratings[i], ToAct: !g.finished && g.turn == game.Seat(i)}
+		p.Seats[i] = gameSeat{player: t.named(g.seats[i]), Side: t.Side(sides[i]), ToAct: !g.finished && g.turn == game.Seat(i)}
+		if g.ratings[i] != 0 {
+			p.Seats[i].Rating = ratingText(float64(g.ratings[i]))
+		}
 		if g.left[i] != nil {
 			p.Seats[i].Left = t.Left(*g.left[i])
 		}
 	}
+	markAlike(&p.Seats[0].player, &p.Seats[1].player)
 	p.Title = t.T("game.title", "game", p.Game, "first", isolated(p.Seats[0].Name), "second", isolated(p.Seats[1].Name))
 	if g.finished {
 		p.Result = t.Outcome(g.outcome, sides)
+		if g.outcome.Reason == protocol.ReasonNoStart {
+			p.Result = t.CalledOff(p.Seats[end.Turn()].Name)
+		}
 		p.RuleLink = t.ruleLink(g.terms.Game, g.outcome.Reason)
 	}
 	p.list(t, end, notation)

@@ -40,6 +40,7 @@ type hub struct {
 	requests    map[string]handler
 	compressing chan struct{} // see compressors
 	lobbies     *lobbies
+	levels      *restingLevels
 	analyses    *analyses // set by New
 	bounds      *bounds   // set by New
 
@@ -93,7 +94,7 @@ func newHub(a *arena.Arena, people *people, agreed *agreements, metrics *metrics
 		here: make(map[protocol.PlayerID]*participant), tables: make(map[protocol.GameID]*table),
 	}
 	h.life, h.stop = context.WithCancel(context.Background())
-	h.lobbies = newLobbies(h)
+	h.lobbies, h.levels = newLobbies(h), newRestingLevels()
 	people.onChange(h.changed)
 	agreed.after, agreed.invited, agreed.waiting = h.continued, h.lobbies.refresh, h.learnWaiting
 	h.requests = map[string]handler{

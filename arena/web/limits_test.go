@@ -210,7 +210,7 @@ func TestLevelsOfStrangers(t *testing.T) {
 	present := []arena.Instance{claims("eve", "gomoku", 3), claims("gomoku-level-3", "gomoku", 3), claims("gomoku-level-4", "gomoku", 4),
 		claims("mallory", "gomoku", 5), claims("trent", "amazons", 3)}
 	want := map[protocol.PlayerID]int{"eve": 0, "gomoku-level-3": 3, "gomoku-level-4": 4, "mallory": 5, "trent": 3}
-	for _, o := range opponents(present, nil) {
+	for _, o := range opponents(present, nil, nil) {
 		if o.Level != want[o.Player] {
 			t.Errorf("%s stands for level %d of %s, want %d", o.Player, o.Level, o.Game, want[o.Player])
 		}

@@ -139,12 +139,13 @@ func (h *hub) unfollowLobby(t *tab) {
 
 // commonLobby returns what everybody sees.
 func (h *hub) commonLobby() Lobby {
-	return Lobby{T: "lobby", Opponents: opponents(h.arena.Instances(), h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
+	all, resting := h.levels.with(h.arena.Instances(), time.Now())
+	return Lobby{T: "lobby", Opponents: opponents(all, resting, h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
 }
 
 // opponents returns the bots that take people, an entry for each game, by level.
-// Ratings are those of the levels' players.
-func opponents(instances []arena.Instance, ratings map[protocol.PlayerID]glicko.Rating) []Opponent {
+// Resting are those whose processes are silent. Ratings are those of the levels' players.
+func opponents(instances []arena.Instance, resting map[protocol.PlayerID]bool, ratings map[protocol.PlayerID]glicko.Rating) []Opponent {
 	list := []Opponent{}
 	levels := levelsOf(instances)
 	for _, in := range instances {
@@ -152,7 +153,7 @@ func opponents(instances []arena.Instance, ratings map[protocol.PlayerID]glicko.
 			continue
 		}
 		for _, c := range in.Hello.Games {
-			o := Opponent{Player: in.Player, Display: in.Hello.Display, Game: c.Game, Rules: c.Rules, Busy: in.Free == 0, Rated: true, Casual: true}
+			o := Opponent{Player: in.Player, Display: in.Hello.Display, Game: c.Game, Rules: c.Rules, Busy: in.Free == 0, Resting: resting[in.Player], Rated: true, Casual: true}
 			for _, s := range c.Speeds {
 				o.Speeds = append(o.Speeds, string(s))
 			}
@@ -313,7 +314,8 @@ func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
 	fits := func(in arena.Instance) bool {
 		return takes(in, *r.Terms) && (in.Player == r.Opponent || r.Pool != "" && slices.Contains(in.Hello.Pools, r.Pool))
 	}
-	if !slices.ContainsFunc(h.arena.Instances(), fits) {
+	all, _ := h.levels.with(h.arena.Instances(), time.Now()) // a level that rests takes it later
+	if !slices.ContainsFunc(all, fits) {
 		return refused(protocol.NotOffered, "nobody is here who takes such a game")
 	}
 	return h.againstBot(ctx, t, protocol.ChallengeRequest{

@@ -77,6 +77,9 @@ type Answer struct {
 	Token   string          `json:"token,omitempty"`
 	URL     string          `json:"url,omitempty"`
 	Expires time.Time       `json:"expires,omitzero"`
+	// Seq is that of the game after an action: a state with a higher one may have lost what
+	// the action offered.
+	Seq uint64 `json:"seq,omitempty"`
 
 	// For "invited".
 	Terms  *protocol.Terms   `json:"terms,omitempty"`
@@ -204,6 +207,7 @@ type Opponent struct {
 	Rated   bool              `json:"rated"`            // takes rated games
 	Casual  bool              `json:"casual"`           // takes casual games
 	Busy    bool              `json:"busy,omitempty"`
+	Resting bool              `json:"resting,omitempty"` // a level whose process does not answer now; it is Busy, too
 }
 
 // Mine is a running game of the player.

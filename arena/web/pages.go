@@ -40,31 +40,76 @@ func (s *Server) words(r *http.Request) words {
 	return site.words(s.language(r))
 }
 
-// player is a player as lists show it: the id stands beside the name, which
-// players choose.
+// player is a player as lists show it.
 type player struct {
 	ID   protocol.PlayerID
 	Name string
+	// Alike says that another one on the page has the same name, which players choose:
+	// the id stands beside it then.
+	Alike bool
 }
 
 func playerOf(id protocol.PlayerID, display string) player {
-	return player{id, cmp.Or(display, string(id), "–")} // a challenge may have ended before anybody took it
+	return player{ID: id, Name: cmp.Or(display, string(id), "–")} // a challenge may have ended before anybody took it
 }
 
-// bothLanguages matches the name of a level, which is in English and Chinese: "Level 3 · 3 级".
-// The scripts have the same in nameIn.
+// markAlike marks the players whose names others of the page have, too.
+func markAlike(players ...*player) {
+	ids := make(map[string]protocol.PlayerID)
+	alike := make(map[string]bool)
+	for _, p := range players {
+		if id, seen := ids[p.Name]; seen && id != p.ID {
+			alike[p.Name] = true
+		}
+		ids[p.Name] = p.ID
+	}
+	for _, p := range players {
+		p.Alike = alike[p.Name]
+	}
+}
+
+// bothLanguages matches the name of a level or a guest, which is in English and Chinese:
+// "Level 3 · 3 级". The scripts have the same in nameIn.
 var bothLanguages = regexp.MustCompile(`^(.+) · (.*\p{Han}.*)$`)
 
 // named returns a player with the name as the visitor's language has it: whole, unless it is
-// a level. Others may call themselves the same, and are not taken for it.
+// a level or a guest. Others may call themselves like a level, and are not taken for it.
 func (t words) named(p player) player {
-	if m := bothLanguages.FindStringSubmatch(p.Name); m != nil && p.ID.IsLevel() {
-		p.Name = m[1]
-		if t.Lang == "zh" {
-			p.Name = m[2]
-		}
+	m := bothLanguages.FindStringSubmatch(p.Name)
+	if m == nil || !p.ID.IsLevel() && !(p.ID.Person() && sameNumber(m[1], m[2])) {
+		return p
+	}
+	p.Name = m[1]
+	if t.Lang == "zh" {
+		p.Name = m[2]
 	}
 	return p
+}
+
+// finalNumber matches the number of a guest.
+var finalNumber = regexp.MustCompile(`\d+$`)
+
+// sameNumber reports whether two names end with the same number, as those of a guest do.
+func sameNumber(a, b string) bool {
+	n := finalNumber.FindString(a)
+	return n != "" && n == finalNumber.FindString(b)
+}
+
+// guestName returns the name of guest n, in all languages: others read it in theirs.
+func (s *site) guestName(n int) string {
+	return s.text("en", "page.guest", "n", n) + " · " + s.text("zh", "page.guest", "n", n)
+}
+
+// lowestRating is the lowest rating that is shown as a number. The scale of the ladder has
+// no zero, and a rating below it says no more than that somebody is a beginner.
+const lowestRating = 100
+
+// ratingText writes a rating. The scripts have the same in ratingOf.
+func ratingText(rating float64) string {
+	if rating < lowestRating {
+		return "<" + strconv.Itoa(lowestRating)
+	}
+	return strconv.Itoa(int(rating + .5))
 }
 
 // choiceLink is a link to another form of a page.
@@ -100,7 +145,8 @@ type ladderPage struct {
 type ladderRow struct {
 	Rank int
 	player
-	Rating, Error       int // 95 %, either way
+	Rating              string
+	Error               int // 95 %, either way
 	Provisional         bool
 	Wins, Draws, Losses int
 	Own                 bool // the visitor's
@@ -161,7 +207,7 @@ func firstShown(rank int) int { return (rank-1)/shownPlayers*shownPlayers + 1 }
 // rowOf returns a standing as the pages show it.
 func rowOf(t words, st arena.Standing, rank int) ladderRow {
 	return ladderRow{Rank: rank, player: t.named(playerOf(st.Player, st.Display)),
-		Rating: int(st.Rating.Rating + .5), Error: int(st.Error() + .5), Provisional: st.Provisional(),
+		Rating: ratingText(st.Rating.Rating), Error: int(st.Error() + .5), Provisional: st.Provisional(),
 		Wins: st.Wins, Draws: st.Draws, Losses: st.Losses}
 }
 
@@ -184,6 +230,11 @@ func (d *ladderPage) fill(t words, all []arena.Standing, own protocol.PlayerID, 
 			d.Own, d.OwnLink = &row, link(firstShown(i+1))+"#own"
 		}
 	}
+	shown := make([]*player, len(d.Rows))
+	for i := range d.Rows {
+		shown[i] = &d.Rows[i].player
+	}
+	markAlike(shown...)
 	if from > 1 {
 		d.Previous = link(max(1, from-shownPlayers))
 	}
@@ -267,6 +318,7 @@ func liveList(t words, running []protocol.Event, now time.Time, listed func(prot
 				row.Seats[i].Left = t.Left(*left)
 			}
 		}
+		markAlike(&row.Seats[0].player, &row.Seats[1].player)
 		list.Rows = append(list.Rows, row)
 	}
 	return list

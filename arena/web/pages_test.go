@@ -192,7 +192,7 @@ func describeAll(t *testing.T, lang, rules string, o game.Outcome, ply int, move
 	}
 	name, _, _ := strings.Cut(rules, "/")
 	g := &played{id: "g", terms: protocol.Terms{Game: name, Rules: rules}, moves: moves, finished: o.Reason != "", outcome: o,
-		seats: [2]player{{"a", "Ann"}, {"b", "Ben"}}}
+		seats: [2]player{{ID: "a", Name: "Ann"}, {ID: "b", Name: "Ben"}}}
 	p, err := describe(site.words(lang), g, ply, "")
 	if err != nil {
 		t.Fatal(err)
@@ -248,6 +248,17 @@ func TestDescribeChallenge(t *testing.T) {
 	}
 }
 
+// TestCalledOff: a game that was called off says who did not begin, and nobody is said to
+// have won it.
+func TestCalledOff(t *testing.T) {
+	for reason, want := range map[game.Reason]string{protocol.ReasonNoStart: "Called off: Ben did not make the first move in time.",
+		protocol.ReasonAbandoned: "Called off: a player left before both had moved."} {
+		if p := describeAll(t, "en", "gomoku/freestyle-15", game.Outcome{Reason: reason}, 1, "h8"); p.Result != want {
+			t.Errorf("%s: %q, want %q", reason, p.Result, want)
+		}
+	}
+}
+
 // TestNamesInBothLanguages: a level, which is named in both languages, has the name of the
 // visitor's; others have the names that they chose.
 func TestNamesInBothLanguages(t *testing.T) {
@@ -266,11 +277,50 @@ func TestNamesInBothLanguages(t *testing.T) {
 			t.Errorf("%s: %q in %q, want %q", lang, got, p.Title, want)
 		}
 	}
+	for name, want := range map[string]string{site.guestName(1234): "访客1234", "Guest 1234 · 访客1235": "Guest 1234 · 访客1235", "Ann · 安": "Ann · 安"} {
+		if got := site.words("zh").named(playerOf(human("ann"), name)).Name; got != want {
+			t.Errorf("%q of a person is shown as %q, want %q", name, got, want)
+		}
+	}
 	for _, name := range []string{"Hare · 2.1", "Hare", "–", "Level 3 · 3 级"} {
 		for _, id := range []protocol.PlayerID{"hare", "-level-3", "gomoku-level-03", "gomoku-level-3x"} {
 			if got := site.words("en").named(playerOf(id, name)).Name; got != name {
 				t.Errorf("%q of %s is shown as %q", name, id, got)
 			}
+		}
+	}
+}
+
+// TestAlike: ids stand only beside names that two players have.
+func TestAlike(t *testing.T) {
+	site, err := openSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	standings := func(names ...string) (all []arena.Standing) {
+		for i, name := range names {
+			all = append(all, arena.Standing{Player: protocol.PlayerID(fmt.Sprintf("p%d", i)), Display: name})
+		}
+		return all
+	}
+	var d ladderPage
+	d.fill(site.words("en"), standings("Ann", "Ben", "Ann", "Cid"), "", 1, func(int) string { return "" })
+	for i, row := range d.Rows {
+		if row.Alike != (row.Name == "Ann") {
+			t.Errorf("row %d, %s: alike %v", i, row.Name, row.Alike)
+		}
+	}
+	one, same := playerOf("p1", "Ann"), playerOf("p1", "Ann")
+	if markAlike(&one, &same); one.Alike || same.Alike {
+		t.Error("a player is taken for another one of the same name")
+	}
+}
+
+// TestRatingText: no rating is negative.
+func TestRatingText(t *testing.T) {
+	for rating, want := range map[float64]string{-21: "<100", 0: "<100", 99.6: "<100", 100: "100", 1337.5: "1338"} {
+		if got := ratingText(rating); got != want {
+			t.Errorf("%v is shown as %q, want %q", rating, got, want)
 		}
 	}
 }

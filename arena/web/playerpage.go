@@ -98,7 +98,7 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 	if err != nil {
 		return nil, err
 	}
-	p := &playerPage{player: t.named(player{id, name}), Own: own}
+	p := &playerPage{player: t.named(player{ID: id, Name: name}), Own: own}
 	for _, st := range standings {
 		link := ladderLink(st.Game, st.Speed, firstShown(st.Rank))
 		p.Standings = append(p.Standings, standingRow{rowOf(t, st.Standing, st.Rank), st.Of, t.Or("game."+st.Game, st.Game), t.T("speed." + string(st.Speed)), link})
@@ -134,6 +134,13 @@ func (s *Server) describePlayer(ctx context.Context, t words, id protocol.Player
 		}
 		p.Finished = append(p.Finished, row)
 	}
+	shown := []*player{&p.player}
+	for _, row := range p.Finished {
+		if row.Opponent != nil {
+			shown = append(shown, row.Opponent)
+		}
+	}
+	markAlike(shown...)
 	return p, nil
 }
 
@@ -183,7 +190,7 @@ func (s *Server) finished(ctx context.Context, t words, rec *record.Record, id p
 	}
 	var names [2]string
 	for i, of := range rec.Seats {
-		p := t.named(playerOf(protocol.PlayerID(of.Player), of.Display))
+		p := playerOf(protocol.PlayerID(of.Player), of.Display)
 		if p.ID.Person() {
 			a, err := s.people.get(ctx, p.ID)
 			switch {
@@ -195,11 +202,20 @@ func (s *Server) finished(ctx context.Context, t words, rec *record.Record, id p
 				p.Name = a.Name
 			}
 		}
+		p = t.named(p)
 		if names[i] = isolated(p.Name); game.Seat(i) != seat && p.ID != "" {
 			row.Opponent = &p
 		}
 	}
 	row.How = t.Outcome(game.Outcome{Result: rec.Result, Reason: rec.Reason}, names)
+	if rec.Reason == protocol.ReasonNoStart {
+		g := ofRecord(rec)
+		end, err := setUp(g.terms, g.moves)
+		if err != nil {
+			return row, err
+		}
+		row.How = t.CalledOff(names[end.Turn()])
+	}
 	return row, nil
 }
 

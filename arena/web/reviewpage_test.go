@@ -32,7 +32,12 @@ type reviewer struct {
 // and a browser.
 func openReviewer(t *testing.T, width, height int64) *reviewer {
 	t.Helper()
-	tab := openTab(t, width, height)
+	return openReviewerIn(t, openTab(t, width, height))
+}
+
+// openReviewerIn is openReviewer in a tab that is open.
+func openReviewerIn(t *testing.T, tab *boardPage) *reviewer {
+	t.Helper()
 	nats := arenatest.StartServer(t, "", "hare")
 	h := &house{nats: nats, log: arenatest.Log(t)}
 	h.Server = h.open(t, Config{})

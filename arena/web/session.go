@@ -278,7 +278,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, _ struct{}) (any,
 		return nil, err
 	}
 	now, secret := time.Now().UTC().Truncate(time.Second), newSecret()
-	a := account{V: 1, Created: now, Name: s.site.text(s.language(r), "page.guest", "n", 1000+mathrand.IntN(9000))}
+	a := account{V: 1, Created: now, Name: s.site.guestName(1000 + mathrand.IntN(9000))}
 	a.addSession(hashed(secret), now)
 	id, err := s.people.create(r.Context(), a)
 	if err != nil {
@@ -342,9 +342,10 @@ func (s *Server) showLink(w http.ResponseWriter, r *http.Request) {
 	if _, ok := s.nextSecret(r); !ok {
 		http.SetCookie(w, s.cookie(r, s.nextCookie(r), newSecret(), keepLink))
 	}
-	data := struct{ Name, Now string }{Name: a.Name}
+	t := s.words(r)
+	data := struct{ Name, Now string }{Name: t.named(player{ID: id, Name: a.Name}).Name}
 	if p, err := s.session(r); err == nil && p.ID != id {
-		data.Now = p.Name
+		data.Now = t.named(player{ID: p.ID, Name: p.Name}).Name
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	s.page(w, r, http.StatusOK, "link.html", data)

@@ -25,8 +25,9 @@ const (
 )
 
 // boundedListener bounds how many connections are open, in all and from one address. If
-// there are too many, those end first that wait for another request, the longest wait
-// first: their browsers just connect again. If there are none, the new one is refused.
+// there are too many, those end first that have not sent a whole request yet, or wait for
+// another one, the longest wait first: their browsers just connect again. If there are none,
+// the new one is refused.
 type boundedListener struct {
 	net.Listener
 	most, ofAddress int
@@ -41,7 +42,7 @@ type boundedListener struct {
 // connections are those of an address, or all.
 type connections struct {
 	open int
-	idle list.List // those that wait for another request, the longest wait first
+	idle list.List // those without a request, the longest wait first
 }
 
 // full reports whether there can be no more than most; if one has to go for that, which.
@@ -129,7 +130,8 @@ func (b *boundedListener) changed(conn net.Conn, state http.ConnState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.active(c)
-	if state == http.StateIdle && !c.closed {
+	// A new connection is active once its first request has all its headers.
+	if (state == http.StateIdle || state == http.StateNew) && !c.closed {
 		c.waits = [2]*list.Element{b.all.idle.PushBack(c), b.from[c.address].idle.PushBack(c)}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +85,48 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	reads.Wait()
 	if gone.Load() != 1 {
 		t.Errorf("%d of %d connections were closed, want one", gone.Load(), most+1)
+	}
+}
+
+// Who sends headers slowly on purpose takes no connection from others: those without a whole
+// request make room.
+func TestSlowHeadersMakeRoom(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bound(l, nil, zerolog.Nop())
+	b.ofAddress = 3
+	server := &http.Server{ConnState: b.changed, Handler: http.NotFoundHandler()}
+	go server.Serve(b)
+	t.Cleanup(func() { server.Close() })
+	var slow []*caller
+	for range 3 {
+		c := call(t, l.Addr().String())
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "); err != nil {
+			t.Fatal(err)
+		}
+		slow = append(slow, c)
+	}
+	gametest.Eventually(t, "three connections", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.all.idle.Len() == 3
+	})
+	if !call(t, l.Addr().String()).ask(t, "/") {
+		t.Fatal("three connections without a request keep out one that has one")
+	}
+	if _, err := slow[0].in.ReadByte(); err != io.EOF && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the one that waits longest is still there: %v", err)
+	}
+	if _, err := io.WriteString(slow[1], "late\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.ReadResponse(slow[1].in, nil); err != nil {
+		t.Errorf("a slow request gets no answer: %v", err)
+	} else {
+		response.Body.Close()
 	}
 }
 

@@ -134,13 +134,18 @@ func listenNear(ctx context.Context, address string) (*listener, error) {
 	return listen(ctx, net.JoinHostPort(host, "0"))
 }
 
+// headersWithin is how long a request's headers may take: a phone in a tunnel sends a packet
+// again after one, three, seven and fifteen seconds. Who sends them slowly on purpose
+// takes no connection from others: see boundedListener.
+const headersWithin = 30 * time.Second
+
 // serve serves HTTP until the function returned is called.
 func (l *listener) serve(h http.Handler, log zerolog.Logger) (end func()) {
 	// WriteTimeout allows for a slow phone. It does not end sockets of the page,
 	// which the gateway watches itself.
 	bounded := bound(l.Listener, l.proxies, log)
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: h, ReadHeaderTimeout: headersWithin, ReadTimeout: 2 * headersWithin, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: stdlog.New(panics{log}, "", 0), ConnState: bounded.changed,
 	}
 	var done sync.WaitGroup

@@ -66,20 +66,38 @@ func ChanceOf(out game.Outcome, seat game.Seat) float64 {
 // just these two, and what follows the move. An engine that leaves out a move
 // refuses to lose at once.
 func LostBy(found protocol.Analysis, best, move string) (lost float64, reply []string) {
-	var chances [2]float64
+	c := comparisonOf(found, best, move)
+	return c.lost(), c.reply
+}
+
+// comparison is an analysis of two moves of a position, each searched as deep as the
+// other: their chances for the seat to act, 0 for a move that the engine left out.
+type comparison struct {
+	best, played float64
+	both         bool // the engine left out none
+	reply        []string
+}
+
+func comparisonOf(found protocol.Analysis, best, played string) (c comparison) {
+	lines := 0
 	for _, l := range found.Lines {
 		if l.Chance == nil {
 			continue
 		}
 		switch l.Moves[0] {
 		case best:
-			chances[0] = *l.Chance
-		case move:
-			chances[1], reply = *l.Chance, l.Moves[1:]
+			c.best = *l.Chance
+			lines++
+		case played:
+			c.played, c.reply = *l.Chance, l.Moves[1:]
+			lines++
 		}
 	}
-	return max(0, chances[0]-chances[1]), reply
+	c.both = lines == 2
+	return c
 }
+
+func (c comparison) lost() float64 { return max(0, c.best-c.played) }
 
 // Position is the analysis of a position of the game, and of the move that was
 // played there.
@@ -272,12 +290,13 @@ func (g *Game) judge(ctx context.Context, ply int, ask Ask) error {
 		return nil
 	}
 	before.judged = true
-	g.mu.Unlock()
 	played := g.moves[ply]
 	lost := SideOf(*before.Chance, before.Turn) - SideOf(*after.Chance, before.Turn)
+	g.mu.Unlock()
 	if before.Best == played {
 		lost = 0
 	}
+	var refuted *comparison
 	if lost >= suspect && !g.stages[ply+1].ended {
 		found, err := ask(ctx, ply, []string{before.Best, played})
 		if err != nil {
@@ -286,12 +305,26 @@ func (g *Game) judge(ctx context.Context, ply int, ask Ask) error {
 			g.mu.Unlock()
 			return err
 		}
-		lost, _ = LostBy(found, before.Best, played)
+		c := comparisonOf(found, before.Best, played)
+		if lost = c.lost(); c.both && ClassOf(lost) == "" {
+			refuted = &c
+		}
 	}
 	lost = min(max(lost, 0), 1)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	before.Lost, before.Class = lost, ClassOf(lost)
+	if refuted != nil {
+		level(before, after, *refuted)
+	}
 	g.changes++
 	return nil
+}
+
+// level takes the chances of two positions from the comparison that has refuted the loss
+// between them, so that no spike is left where no mistake was made. Both were searched to the
+// same depth there; the searches of their own that disagreed were not.
+func level(before, after *Position, c comparison) {
+	best, played := SideOf(c.best, before.Turn), SideOf(c.played, before.Turn)
+	before.Chance, after.Chance = &best, &played
 }

@@ -114,6 +114,35 @@ func TestGame(t *testing.T) {
 	}
 }
 
+// TestRefuted: where the comparison finds that nothing was lost, the chances are those that it
+// found, and not the spike that had made the move suspect. Where it confirms a mistake, or the
+// engine leaves out the move, they stay.
+func TestRefuted(t *testing.T) {
+	moves := []string{"h8", "a1", "h9"}
+	for _, c := range []struct {
+		compared map[string]float64
+		class    review.Class
+		want     [2]float64 // of seat first, before and after the second move
+	}{
+		{map[string]float64{"i9": 0.52, "a1": 0.5}, "", [2]float64{0.48, 0.5}},
+		{map[string]float64{"i9": 0.5, "a1": 0.25}, review.Mistake, [2]float64{0.5, 0.9}},
+		{map[string]float64{"i9": 0.5}, review.Blunder, [2]float64{0.5, 0.9}},
+		{map[string]float64{"a1": 0.5}, "", [2]float64{0.5, 0.9}},
+	} {
+		g, err := review.New(start(t, "gomoku/freestyle-15", ""), moves)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &analyst{chances: []float64{0.5, 0.5, 0.9, 0.1}, best: []string{"h8", "i9", "h9", "o15"}, compared: c.compared}
+		g.Each(func(ply int) bool { return g.Analyse(t.Context(), ply, a.ask) == nil })
+		all := g.Positions()
+		got := [2]float64{*all[1].Chance, *all[2].Chance}
+		if all[1].Class != c.class || math.Abs(got[0]-c.want[0])+math.Abs(got[1]-c.want[1]) > 1e-9 {
+			t.Errorf("compared %v: class %q, chances %v, want %q, %v", c.compared, all[1].Class, got, c.class, c.want)
+		}
+	}
+}
+
 // TestResume: after an error nothing that is known is asked again.
 func TestResume(t *testing.T) {
 	moves := []string{"h8", "a1", "h9"}

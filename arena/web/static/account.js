@@ -3,7 +3,7 @@
 
 import { ask, dialog, note } from "./dialog.js";
 import { fill, h, put } from "./dom.js";
-import { refusal } from "./i18n.js";
+import { nameIn, refusal } from "./i18n.js";
 import { load } from "./late.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -24,11 +24,13 @@ async function post(path, body = {}) {
 export function open(page) {
 	const { t, me } = page;
 	return dialog(t("account.title"), (close) => {
-		const name = h("input", { type: "text", name: "name", value: me?.name ?? "", maxlength: 24, autocomplete: "nickname", required: true });
+		const known = nameIn(me?.name ?? "");
+		const name = h("input", { type: "text", name: "name", value: known, maxlength: 24, autocomplete: "nickname", required: true });
 		const wrong = h("p.error", { role: "alert" });
 		const device = h("div.waiting", { hidden: true });
 		const rename = async (/** @type {Event} */ e) => {
 			e.preventDefault();
+			if (name.value === known) return close(); // a guest's stays one that each reads in their language
 			const answer = await post("/api/name", { name: name.value });
 			if (!answer.ok) return put(wrong, refusal(answer));
 			page.socket.replace(); // the next welcome has the new name

@@ -4,7 +4,7 @@
 
 const most = 20, span = 8000; // changes of the address in so many milliseconds: Safari refuses more than 100 in half a minute
 
-/** @type {{close: () => void}[]} what lies over the screen where there is no CloseWatcher: each has an entry of its own, from which Back leads to what lies below */
+/** @type {{close: () => void}[]} what lies over the screen that a CloseWatcher does not watch: each has an entry of its own, from which Back leads to what lies below */
 const over = [];
 let shown = location.pathname; // the address of what is shown
 let leaving = false; // the history is on its way to the entry of what is shown
@@ -91,13 +91,14 @@ export async function clear() {
  * onBack calls close when the visitor wants to be rid of what lies over a screen: Back on a
  * phone, or Escape where the browser tells of that.
  * @param {() => void} close
- * @param {boolean} [dialog] it is a dialog, which a browser with CloseWatcher closes by itself
+ * @param {"dialog"|"page"} [kind] a dialog, which a browser with CloseWatcher closes by itself; or what looks like a page of its own, from which
+ *   the Back of a computer leads, too: a CloseWatcher does not see that
  * @returns {() => void} ends it: Back is for what lies below again
  */
-export function onBack(close, dialog = false) {
+export function onBack(close, kind) {
 	const Watcher = /** @type {{new (): EventTarget & {destroy: () => void}}|undefined} */ (/** @type {any} */ (window).CloseWatcher);
-	if (Watcher) {
-		if (dialog) return () => {};
+	if (Watcher && kind !== "page") {
+		if (kind === "dialog") return () => {};
 		const watcher = new Watcher();
 		watcher.addEventListener("close", close);
 		return () => watcher.destroy();

@@ -257,7 +257,16 @@ export class Board {
 		this.chosen = chosen;
 		this.aimed = null;
 		this.#draw(!dragged);
+		this.#askNext();
 		this.onselect(chosen.at(-1) ?? null);
+	}
+
+	/** #askNext speaks what was chosen, and what is chosen next: who does not see the board gets no other answer. */
+	#askNext() {
+		const { chosen, game, t } = this, point = chosen.at(-1);
+		if (game.steps === 1 || (!point && game.steps === 2)) return;
+		const taken = point ? [this.scene.name(point), t("board.point.selected")].join(t("board.comma")) : "";
+		this.say([taken, t(`board.ask.${["amazon", "target", "arrow"][chosen.length]}`)].filter(Boolean).join(t("board.then")));
 	}
 
 	/** complete ends the choice of a move: it is decided, or waits to be confirmed. @param {string[]} chosen @param {string} move @param {boolean} sure @param {boolean} dragged */

@@ -57,6 +57,17 @@ export const xiangqi = {
 	},
 
 	/**
+	 * file is the file of a point as a side counts them, from its right; "" where the points
+	 * are named by letters and numbers, as the board's edges have them.
+	 * @param {string} point @param {string} notation @param {boolean} black the side
+	 */
+	file(point, notation, black) {
+		if (notation === "coordinates") return "";
+		const file = black ? point.charCodeAt(0) - 96 : 106 - point.charCodeAt(0);
+		return notation === "native" && !black ? numerals[file - 1] : String(file);
+	},
+
+	/**
 	 * coordinates lists the labels with their places: letters and numbers, or the
 	 * files as each side counts them, from its right.
 	 * @param {Geometry} g @param {string} notation

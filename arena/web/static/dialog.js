@@ -50,7 +50,7 @@ export function dialog(title, content, { act, closable = true } = {}) {
 			e.stopPropagation();
 		}, true);
 		box.addEventListener("click", (e) => closable && pressedBeside && beside(e) && close(undefined)); // not where a text was selected from inside
-		const offBack = onBack(() => closable && close(undefined), true);
+		const offBack = onBack(() => closable && close(undefined), "dialog");
 		// The button that has opened this may be drawn anew.
 		const restore = refocus(document);
 		box.addEventListener("close", () => {

@@ -8,7 +8,7 @@ import { ask, dismiss, note } from "./dialog.js";
 import { fill, freshly, h, icon, put, say, still } from "./dom.js";
 import { has, lang, number, refusal, spell } from "./i18n.js";
 import { load, words } from "./late.js";
-import { Actions, Strip, nameOf } from "./players.js";
+import { Actions, Strip, nameOf, ratingOf } from "./players.js";
 import { Positions } from "./positions.js";
 import { notation, onchange, settings, store, stored, written } from "./settings.js";
 
@@ -20,6 +20,7 @@ import { notation, onchange, settings, store, stored, written } from "./settings
 const dataset = document.documentElement.dataset;
 const again = 800; // milliseconds before a move that the platform could not take now is sent again
 const rewound = 5000; // milliseconds: a state with a lower number that comes so much later is none that was under way, but of a platform that has lost the end of the game
+const given = 2000; // milliseconds from which it is said that a clock has been given time
 const reopen = 3000; // milliseconds before what could not be loaded or shown now is asked for again
 
 /** Endings by a rule that a player may not have in mind; a move that brings one about is asked about first. */
@@ -63,6 +64,10 @@ class Game {
 	/** @type {ReturnType<typeof import("./hint.js").attach>|undefined} */
 	#hints;
 	#withdrew = ""; // the kind of the own offer that was taken back here
+	/** @type {{kind: string, seq: number, ply: number}|null} an own offer that no state has shown yet */
+	#offered = null;
+	/** @type {{text: string, ply: number}|null} what the opponent declined in this position */
+	#declined = null;
 	#asked = 0; // counts what was asked about the position, so that a late answer is dropped
 
 	/** @param {HTMLElement} root @param {Page} page @param {string} id @param {number|null} ply */
@@ -179,6 +184,7 @@ class Game {
 		if (!this.board) this.#build();
 		this.positions?.know(s.moves, s.view);
 		if (this.#pending && (s.moves.length !== this.#pending.ply || s.status === "finished")) this.#pending = null;
+		this.#findDeclined();
 		if (s.status === "finished" && old?.status !== "finished") dismiss('[data-dialog="resign"], [data-dialog="draw"], [data-dialog="ending"]'); // what is said in a dialog goes with it
 		if (old) this.#announce(old, s); // before what the move asks for
 		this.#draw(old);
@@ -275,6 +281,7 @@ class Game {
 		/** @type {Seat} */
 		const top = bottom === "first" ? "second" : "first";
 		const waits = s.you && s.status !== "finished" && view.turn !== s.you; // forbidden points are marked for the seat concerned
+		board.bar.over = s.status === "finished";
 		if (!live) board.may = "none"; // before another position is shown: a premove is not for that
 		board.show(waits ? { ...view, forbidden: [] } : view, { animate: !!old && live });
 		const box = this.frame.querySelector("svg")?.viewBox.baseVal;
@@ -332,8 +339,8 @@ class Game {
 		if (!live) parts.push(h("span", null, last || t("game.beginning"), " · ", t("game.of", { n: view.ply, of: s.view.ply }), " "), h("button.plain", { type: "button", data: { act: "latest" }, onclick: () => this.step(this.#latest()) }, t("game.latest")));
 		else if (s.status === "finished") parts.push(this.#result(s));
 		else if (s.status === "halted") parts.push(t("game.halted"));
-		else parts.push(h("b", null, this.#toDo(s)), last && !s.view.stage && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`);
-		const text = parts.map((p) => (p instanceof Node ? p.textContent : p)).join("");
+		else parts.push(h("b", null, this.#toDo(s)), last && !s.view.stage && ` ·\u00a0${last.replaceAll(" ", "\u00a0")}`, this.#declined?.ply === s.moves.length && ` · ${this.#declined.text}`);
+		const text = parts.map((p) => (p instanceof Node ? p.textContent : p || "")).join("");
 		if (this.line.textContent === text) return;
 		fill(this.line, ...parts);
 		this.line.classList.toggle("long", text.length > (lang === "zh" ? 32 : 50));
@@ -365,7 +372,8 @@ class Game {
 		const t = this.t, { result, reason } = s.outcome, names = s.holders.map(nameOf);
 		const won = result === "first" || result === "second";
 		const [winner, loser] = result === "second" ? [names[1], names[0]] : names;
-		const why = reason && has(`reason.${reason}`) ? t(`reason.${reason}`, { winner, loser }) : "";
+		const said = reason === "no-start" ? "result.late" : reason === "abandoned" && !won ? "result.left" : `reason.${reason}`;
+		const why = reason && has(said) ? t(said, { winner, loser, name: names[s.turn === "first" ? 0 : 1] }) : "";
 		const head = won && s.you ? t(result === s.you ? "result.won" : "result.lost") : why ? "" : t(won ? "result.wins" : result === "draw" ? "result.draw" : "result.none", { name: winner });
 		return h("span", null, head && h("b", null, head, " "), why && h("a", { href: `/rules/${s.terms.game}#${reason}` }, why), this.#rated(s));
 	}
@@ -375,7 +383,7 @@ class Game {
 		const change = s.you && s.ratings?.[s.you === "first" ? 0 : 1];
 		if (!change) return null;
 		const by = number(change.rating - change.before, { signDisplay: "always" });
-		return h("span.rated.num", { data: { rated: change.rating - change.before } }, this.t("game.rated_now", { n: change.rating, error: change.error, by }));
+		return h("span.rated.num", { data: { rated: change.rating - change.before } }, this.t("game.rated_now", { n: ratingOf(change.rating), error: change.error, by }));
 	}
 
 	/** step shows a ply; the latest one follows the game. @param {number} ply @param {boolean} [quietly] keeps the address */
@@ -437,6 +445,7 @@ class Game {
 			if (s.status !== "finished") this.#signal(s.view.check ? "check" : by === s.you ? "own" : "move");
 		} else if (s.moves.length < old.moves.length) say(t("game.taken_back"));
 		this.#unanswered(old, s);
+		this.#sayGiven(old, s);
 		this.#presence(old, s);
 		if (s.ratings && !old.ratings) say(this.#rated(s)?.textContent ?? "");
 		if (s.status === "finished" && old.status !== "finished") {
@@ -458,8 +467,37 @@ class Game {
 	#unanswered(old, s) {
 		const added = s.moves.length - old.moves.length;
 		if (!s.you || s.status !== "playing" || added < 0 || added > 1 || (added === 1 && old.turn === s.you)) return;
-		if (old.draw_by === s.you && !s.draw_by && this.#withdrew !== "draw") note(this.t("game.draw_declined"));
-		else if (old.takeback_by === s.you && !s.takeback_by && this.#withdrew !== "takeback") note(this.t("game.takeback_declined"));
+		if (old.draw_by === s.you && !s.draw_by) this.#sayDeclined("draw");
+		else if (old.takeback_by === s.you && !s.takeback_by) this.#sayDeclined("takeback");
+	}
+
+	/** #sayDeclined says that an own offer was declined, and keeps it below the board until the next move. @param {string} kind */
+	#sayDeclined(kind) {
+		if (this.#withdrew === kind) return;
+		const text = this.t(kind === "draw" ? "game.draw_declined" : "game.takeback_declined");
+		this.#declined = { text, ply: this.state?.moves.length ?? 0 };
+		note(text);
+	}
+
+	/** #findDeclined finds an own offer that was declined before a state had it: a program answers at once. */
+	#findDeclined() {
+		const offered = this.#offered, s = /** @type {any} */ (this.state);
+		if (!offered || s.seq < offered.seq) return;
+		this.#offered = null;
+		if (s.seq === offered.seq || s[`${offered.kind}_by`] || s.status !== "playing" || s.moves.length < offered.ply) return; // a move was taken back
+		this.#sayDeclined(offered.kind);
+		this.#draw();
+	}
+
+	/** #sayGiven says that a clock has been given time: what was lost to the connection or the platform, or what a takeback gives. @param {State} old @param {State} s */
+	#sayGiven(old, s) {
+		const t = this.t, moved = s.moves.length - old.moves.length;
+		for (const seat of /** @type {Seat[]} */ (["first", "second"])) {
+			const holder = s.holders[seat === "first" ? 0 : 1], elapsed = old.status === "playing" ? Date.parse(s.server_time) - Date.parse(old.server_time) : 0;
+			const was = read(s.terms.clock, old.clocks, seat, elapsed), is = read(s.terms.clock, s.clocks, seat, 0);
+			const more = moved <= 0 && is.limited ? is.total - was.total : moved === 1 && old.turn === seat ? s.receipt?.lag_ms ?? 0 : 0;
+			if (more >= given && s.status !== "finished") note(t(moved < 0 ? "game.time_taken_back" : "game.time_given", { name: nameOf(holder), time: whole(more, t) }));
+		}
 	}
 
 	/** #decided is called with a move that was chosen on the board. @param {string} move */
@@ -524,6 +562,10 @@ class Game {
 		if (request.step === "offer") await this.#moving; // after an own move that is under way, it is about the position then
 		const s = /** @type {State} */ (this.state);
 		const answer = await this.page.socket.send({ game: this.id, ply: s.moves.length + (this.#pending ? 1 : 0), ...request });
+		if (answer.code === "accepted" && request.step === "offer" && answer.seq && ["draw", "takeback"].includes(request.t)) {
+			this.#offered = { kind: request.t, seq: answer.seq, ply: s.moves.length };
+			this.#findDeclined();
+		}
 		if (!["accepted", "duplicate", "over"].includes(answer.code) && !this.#done(request, answer)) note(refusal(answer));
 		return answer;
 	}

@@ -6,6 +6,8 @@ import { points } from "./draw.js";
 import { put } from "./dom.js";
 import { has, refusal as refused } from "./i18n.js";
 import { Positions } from "./positions.js";
+import { games } from "./scene.js";
+import { notation } from "./settings.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {{t: "hint", game: string, ply: number, level: number, from?: string, move?: string, line?: string[], code?: string}} HintMessage */
@@ -108,7 +110,9 @@ class Hints {
 		if (!m.move) {
 			const ends = points(m.from ?? "");
 			if (ends.length > 1) return t("hint.region", { from: ends[0], to: ends[1] });
-			return t("hint.piece", { piece: t(`board.piece.${s.view.game}.${s.view.pieces[ends[0]]}`), point: ends[0] });
+			const code = s.view.pieces[ends[0]], piece = t(`board.piece.${s.view.game}.${code}`);
+			const file = games[s.view.game].file?.(ends[0], notation(), code === code.toLowerCase());
+			return file ? t("hint.piece_file", { piece, file }) : t("hint.piece", { piece, point: ends[0] });
 		}
 		const names = await new Positions(s.terms).names(s.moves, m.line ?? [m.move], t);
 		return t(m.line ? "hint.line" : "hint.move", { move: names[0], line: names.join(" ") });

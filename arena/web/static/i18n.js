@@ -99,7 +99,7 @@ export function spell(move, t) {
  */
 export function refusal(answer) {
 	const keys = [`error.${answer.reason}`, `error.${answer.code}`];
-	return t(keys.find(has) ?? "error.unavailable", { name: answer.name ?? "" });
+	return t(keys.find(has) ?? "error.unavailable", { name: nameIn(answer.name ?? "") });
 }
 
 /**
@@ -108,3 +108,10 @@ export function refusal(answer) {
  * @param {Intl.NumberFormatOptions} [options]
  */
 export const number = (n, options) => new Intl.NumberFormat(lang, options).format(n);
+
+/** nameIn is a name as the page's language has it: whole, unless it is a level's or that of a guest, which has a number. Others may call themselves like a level, and are not taken for one. @param {string} name @param {boolean} [level] */
+export function nameIn(name, level) {
+	const [, english, chinese] = /^(.+) · (.*\p{Script=Han}.*)$/u.exec(name) ?? [];
+	const number = (/** @type {string} */ text) => /\d+$/.exec(text)?.[0];
+	return chinese && (level || (number(english) && number(english) === number(chinese))) ? (lang === "zh" ? chinese : english) : name;
+}

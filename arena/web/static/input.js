@@ -112,7 +112,7 @@ export class Input {
 		}
 		if (lens.hidden) lens.replaceChildren(scene.copy());
 		lens.hidden = false;
-		lens.dataset.at = point;
+		lens.dataset.at = scene.name(point);
 		const { x, y } = scene.geometry.place(point), size = LENS_POINTS * CELL;
 		lens.firstElementChild?.setAttribute("viewBox", `${x - size / 2} ${y - size / 2} ${size} ${size}`);
 		const box = scene.box.getBoundingClientRect(), above = e.clientY - LENS - 28 >= 0;
@@ -164,6 +164,8 @@ export class Input {
 export class Bar {
 	/** needed is false for those who only watch. */
 	needed = false;
+	/** over says that no move is made any more: the bar's place stays, so that nothing jumps, and is empty. */
+	over = false;
 
 	/** @param {Board} board */
 	constructor(board) {
@@ -181,6 +183,7 @@ export class Bar {
 		// What was aimed at before a phone was turned waits still.
 		const { board, back, play, ask } = this, tap = board.mode === "tap" && board.aimed === null;
 		this.element.hidden = !this.needed || (tap && board.game.steps < 3);
+		this.element.classList.toggle("over", this.over);
 		back.toggleAttribute("disabled", board.chosen.length === 0);
 		play.hidden = tap;
 		ask.hidden = !tap;

@@ -4,7 +4,7 @@
 import { label } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, h, icon, put } from "./dom.js";
-import { refusal, rules } from "./i18n.js";
+import { nameIn, refusal, rules } from "./i18n.js";
 
 /** @typedef {import("./types.js").Page} Page */
 /** @typedef {import("./types.js").Terms} Terms */
@@ -153,7 +153,7 @@ export function open(root, page, token) {
 		gone = !terms;
 		if (!terms) return fill(root, h("h1", null, t("invite.gone")), h("p", null, t("invite.gone_about")), h("a.button", { href: "/" }, t("page.back")));
 		const seat = invitation.seat ? t(`start.seat_${invitation.seat}_${terms.game}`) : t("start.seat_any");
-		fill(root, h("h1", null, t("invite.from", { name: invitation.name ?? "" })), h("span.id", null, player), describe(terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
+		fill(root, h("h1", null, t("invite.from", { name: nameIn(invitation.name ?? "") })), describe(terms, t), h("p", null, t("invite.your_seat", { seat })), button, state);
 	};
 	const over = () => {
 		if (!gone) later ??= setTimeout(look, again); // a game that is about to begin comes first

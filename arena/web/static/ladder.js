@@ -8,6 +8,7 @@ import { note } from "./dialog.js";
 import { freshly, h, put, refill, say, still } from "./dom.js";
 import { refusal, rules, t } from "./i18n.js";
 import { load } from "./late.js";
+import { ratingOf } from "./players.js";
 import { settings, store, stored } from "./settings.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -184,7 +185,7 @@ export function panel(p) {
 			? h("label", null, t("ladder.which"), h("select", { name: "ladder", onchange: (/** @type {any} */ e) => ((chosen = e.target.value), draw()) },
 				own.map((x) => h("option", { value: name(x.terms), selected: x === pool }, name(x.terms)))))
 			: h("p", null, name(pool.terms)),
-		h("p.small.muted", null, pool.rating ? t("ladder.rating", { n: pool.rating.rating, error: pool.rating.error }) : t("ladder.unrated"), " ", present),
+		h("p.small.muted", null, pool.rating ? t("ladder.rating", { n: ratingOf(pool.rating.rating), error: pool.rating.error }) : t("ladder.unrated"), " ", present),
 		h("button.main", { type: "button", data: { act: "ladder" }, onclick: () => void seek(pool.terms).then(() => element.scrollIntoView({ block: "nearest" })) }, t("ladder.play")),
 	];
 

@@ -17,6 +17,7 @@ export class Moves {
 		this.go = go;
 		this.list = h("ol.moves", { data: { moves: "" } });
 		this.slider = h("input", { type: "range", min: 0, max: 0, step: 1, "aria-label": t("game.slider"), oninput: () => go(Number(this.slider.value)) });
+		new ResizeObserver(() => this.#reveal()).observe(this.list); // what comes below it takes its room
 		this.element = h("section.list", { "aria-label": t("game.moves") }, this.list, this.slider);
 	}
 
@@ -28,10 +29,8 @@ export class Moves {
 		const text = moves.join();
 		if (text !== this.#drawn) {
 			this.#drawn = text;
-			fill(this.list, moves.map((m, i) => [
-				i % 2 === 0 && h("li.n", { "aria-hidden": "true" }, `${i / 2 + 1}.`),
-				h("li", null, h("button", { type: "button", data: { ply: i + 1 }, onclick: () => this.go(i + 1) }, spell(m, this.t))),
-			]));
+			fill(this.list, moves.map((m, i) => // numbered as everywhere on the page, and in its addresses
+				h("li", null, h("button", { type: "button", data: { ply: i + 1 }, onclick: () => this.go(i + 1) }, h("span.n", null, `${i + 1}.`), " ", spell(m, this.t)))));
 		}
 		this.slider.max = String(moves.length);
 		this.slider.value = String(at);
@@ -41,8 +40,14 @@ export class Moves {
 			if (!current) b.removeAttribute("aria-current");
 			else if (!b.hasAttribute("aria-current")) {
 				b.setAttribute("aria-current", "true");
-				this.list.scrollTop = b.offsetTop - this.list.offsetTop - this.list.clientHeight / 2;
+				this.#reveal();
 			}
 		}
+	}
+
+	/** #reveal scrolls the list to the move that is shown. */
+	#reveal() {
+		const b = /** @type {HTMLElement|null} */ (this.list.querySelector("[aria-current]"));
+		if (b) this.list.scrollTop = b.offsetTop - (this.list.clientHeight - b.offsetHeight) / 2;
 	}
 }

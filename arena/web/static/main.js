@@ -4,7 +4,7 @@
 import { clear, enter, loadedHere, stay } from "./back.js";
 import { fill, freshly, h, icon, live, say } from "./dom.js";
 import { dismiss, note } from "./dialog.js";
-import { load as dictionaries, preferred, t, use } from "./i18n.js";
+import { load as dictionaries, nameIn, preferred, t, use } from "./i18n.js";
 import { Missing, ahead, expire, incomplete, load } from "./late.js";
 import { apply, change, choices, onchange, settings } from "./settings.js";
 import { Socket } from "./socket.js";
@@ -140,9 +140,15 @@ async function turnTo(path, arrive) {
 		else a.removeAttribute("aria-current");
 	}
 	screen = open();
+	ready();
 	if (news) void news.then((m) => m.show(t), () => {});
 	else if (turns) void tell(turns);
 	return true;
+}
+
+/** ready says that the first load is complete: until then the page offers to try again. A screen has nothing to show without a connection. */
+function ready() {
+	if (!screen || socket.welcome) root.dataset.ready = "";
 }
 
 let retrying = false;
@@ -155,7 +161,7 @@ function retry() {
 	retrying = true;
 	if (main.querySelector("article")) note(t("error.missing"));
 	else {
-		fill(main, h("p", null, t("error.missing")));
+		fill(main, h("p", null, t("error.missing")), h("button.main", { type: "button", data: { act: "again" }, onclick: () => location.reload() }, t("page.again")));
 		say(t("error.missing"));
 	}
 	let gone = socket.state === "lost";
@@ -241,7 +247,7 @@ let offered = ""; // in the head, as it is written
 
 /** head writes what the head of the page offers to those with scripts, where a new connection has changed that. */
 function head() {
-	const tools = document.getElementById("tools"), name = socket.welcome?.name, offers = JSON.stringify([name, t("page.lost")]);
+	const tools = document.getElementById("tools"), name = nameIn(socket.welcome?.name ?? ""), offers = JSON.stringify([name, t("page.lost")]);
 	if (!tools || offers === offered) return;
 	offered = offers;
 	fill(
@@ -324,6 +330,7 @@ async function boot() {
 		const ended = !m.player && person(); // elsewhere, or long ago
 		person(!!m.player);
 		head();
+		if (screen) ready();
 		if (ended) void spoken.then(() => note(t("error.no-session")));
 	});
 	socket.on("turns", (m) => {
@@ -363,7 +370,9 @@ async function boot() {
 		e.preventDefault();
 		if (!missing || !renew()) note(t(missing ? "error.missing" : `error.${reason.code}`));
 	});
-	if (!(await show()) && !loadedHere()) location.reload();
+	if (await show()) return;
+	if (!loadedHere()) location.reload();
+	ready();
 }
 
 boot();

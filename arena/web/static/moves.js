@@ -70,7 +70,8 @@ export class Sheet {
 		this.moves.show(written(s.view), ply);
 		put(this.about, [t(`game.${s.terms.game}`), rules(s.terms.rules), label(s.terms.clock, t), t(s.terms.rated ? "game.rated" : "game.casual"),
 			s.terms.strict && t("start.strict"), s.private && t("game.private"), s.watchers && t("game.watchers", { n: s.watchers })].filter(Boolean).join(" · "));
-		this.typing.hidden = !moving && (s.status === "finished" || !this.typing.contains(document.activeElement)); // whoever types all moves stays there
+		this.typing.hidden = s.status === "finished" || !s.you;
+		for (const e of this.typing.querySelectorAll("input, button")) e.disabled = !moving && !this.typing.contains(document.activeElement); // its place is kept; whoever types all moves stays there
 		this.talk.hidden = !s.may?.includes("chat") && !this.said.children.length;
 		this.words.disabled = !s.may?.includes("chat");
 	}

@@ -3,7 +3,7 @@
 // link in the head of the page leads there, and the tab's title says it.
 
 import { freshly, h, put, say, still } from "./dom.js";
-import { nameIn } from "./players.js";
+import { nameIn } from "./i18n.js";
 
 /** @typedef {import("./types.js").Turns} Turns */
 /** @typedef {import("./types.js").Translate} Translate */

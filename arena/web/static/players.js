@@ -5,7 +5,7 @@
 import { read, show, slow, whole } from "./clock.js";
 import { ask, note } from "./dialog.js";
 import { fill, freshly, h, hide, icon, put, refill, say } from "./dom.js";
-import { lang } from "./i18n.js";
+import { nameIn } from "./i18n.js";
 
 /** @typedef {import("./types.js").State} State */
 /** @typedef {import("./types.js").Seat} Seat */
@@ -28,11 +28,8 @@ export const levelOf = (holder) => levels.get(holder.player)?.level ?? Number(/ 
  */
 export const nameOf = (holder) => nameIn(holder.display || holder.player, /^[^-]+-level-[1-9]\d*$/.test(holder.player));
 
-/** nameIn is a name as the page's language has it: whole, unless it is a level's. Others may call themselves the same, and are not taken for one. @param {string} name @param {boolean} [level] */
-export function nameIn(name, level) {
-	const [, english, chinese] = /^(.+) · (.*\p{Script=Han}.*)$/u.exec(name) ?? [];
-	return level && chinese ? (lang === "zh" ? chinese : english) : name;
-}
+/** ratingOf writes a rating: below a hundred it says no more than that somebody is a beginner. @param {number} n */
+export const ratingOf = (n) => (n < 100 ? "<100" : n);
 
 const low = 10000; // milliseconds from which a clock is low
 
@@ -77,11 +74,11 @@ export class Strip {
 		put(this.name, name);
 		if (state.status === "finished" || !state.you) this.name.href = `/player/${holder.player}`; // whoever plays might tap it in place of the board
 		else this.name.removeAttribute("href");
-		put(this.id, holder.player);
-		this.id.title = holder.player;
+		this.name.title = holder.player;
+		put(this.id, nameOf(state.holders[1 - i]) === name ? holder.player : ""); // who is who, if both call themselves the same
 		const level = levelOf(holder), named = t("level.name", { n: level }), rating = levels.get(holder.player)?.rating;
 		const score = state.view.score ? ` · ${t("game.points", { n: state.view.score[i] })}` : "";
-		put(this.about, (rating ? t("game.rating", { n: rating }) : level && named !== name ? named : holder.rating ? t("game.rating", { n: holder.rating }) : t(`side.${side}`)) + score);
+		put(this.about, (rating ? t("game.rating", { n: ratingOf(rating) }) : level && named !== name ? named : holder.rating ? t("game.rating", { n: ratingOf(holder.rating) }) : t(`side.${side}`)) + score);
 		this.element.setAttribute("aria-label", t("game.seat", { name, side: t(`side.${side}`) }));
 		this.tick();
 	}

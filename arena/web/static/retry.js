@@ -42,7 +42,7 @@ export class Retry {
 		this.element = h("section.retry", { "aria-label": t("retry.title") }, this.title, this.text, this.acts);
 		board.onmove = (move) => void this.#try(move);
 		board.onrefused = (r) => void this.#refused(r);
-		this.offBack = onBack(() => this.leave());
+		this.offBack = onBack(() => this.leave(), "page");
 		this.off = socket.on("tried", (/** @type {Tried} */ m) => m.game === game && this.#judged(m));
 		void this.#ask();
 	}

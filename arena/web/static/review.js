@@ -103,7 +103,7 @@ class Review {
 		);
 		const key = (/** @type {KeyboardEvent} */ e) => this.#key(e);
 		addEventListener("keydown", key, { capture: true });
-		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }), onBack(() => this.close()));
+		this.#ends.push(() => removeEventListener("keydown", key, { capture: true }), onBack(() => this.close(), "page"));
 		this.#follow();
 		void this.#show();
 		this.heading.focus();

@@ -43,6 +43,9 @@ export class Scene {
 	focus = { column: 0, row: 0 };
 	/** @type {Map<string, HTMLElement>} */ cells = new Map();
 
+	/** name is a point's as the board's edges and the moves have it. */
+	name = (/** @type {string} */ point) => point;
+
 	/** @type {Map<string, {code: string, element: SVGElement}>} */ #drawn = new Map();
 	#layers = { ground: svg("g"), under: svg("g"), pieces: svg("g"), over: svg("g"), cursor: svg("g", { class: "cursor" }), air: svg("g") };
 	#laid = "";
@@ -60,15 +63,19 @@ export class Scene {
 
 	/**
 	 * layout draws what stays: lines and coordinates. It returns whether anything changed.
-	 * @param {View} view @param {boolean} turned @param {{pieces: string, notation: string}} options
+	 * @param {View} view @param {boolean} turned @param {{pieces: string, notation: string, seat: string}} options
 	 */
-	layout(view, turned, { pieces, notation }) {
+	layout(view, turned, { pieces, notation, seat }) {
 		const spacing = this.spacing(view), small = spacing < 32, size = small ? " small" : spacing > 52 ? " large" : "";
-		const laid = [view.game, view.columns, view.rows, turned, pieces, notation, size].join();
+		const laid = [view.game, view.columns, view.rows, turned, pieces, notation, seat, size].join();
 		if (laid === this.#laid) return false;
 		this.#laid = laid;
 		const game = games[view.game], g = new Geometry(view, turned, game.margin(small, notation));
 		this.geometry = g;
+		this.name = (/** @type {string} */ point) => {
+			const black = seat === "second", file = game.file?.(point, notation, black);
+			return file ? this.t("board.point.at", { file, row: black ? g.rows - Number(point.slice(1)) : Number(point.slice(1)) + 1 }) : point;
+		};
 		this.style = pieces;
 		this.drawing.setAttribute("viewBox", `0 0 ${g.width} ${g.height}`);
 		this.drawing.setAttribute("class", `board-drawing ${view.game}${size}`);
@@ -196,7 +203,7 @@ export class Scene {
 		const to = last ? points(last).at(-1) : undefined;
 		if (to) note(to, this.t("board.point.last"));
 		for (const [point, cell] of this.cells) {
-			const label = [point, ...(notes.get(point) ?? [])].join(this.t("board.comma"));
+			const label = [this.name(point), ...(notes.get(point) ?? [])].join(this.t("board.comma"));
 			if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
 			const selected = String(chosen.includes(point));
 			if (cell.getAttribute("aria-selected") !== selected) cell.setAttribute("aria-selected", selected);

@@ -4,9 +4,9 @@
 import { label, parse, whole } from "./clock.js";
 import { note } from "./dialog.js";
 import { fill, freshly, h, put, still } from "./dom.js";
-import { has, number, refusal } from "./i18n.js";
+import { has, nameIn, number, refusal } from "./i18n.js";
 import { load } from "./late.js";
-import { learn, nameIn } from "./players.js";
+import { learn, ratingOf } from "./players.js";
 import { accepts, choice, clocks, games, handicapsOf, lastGame, pick, remember, suggested, termsOf, usualClock } from "./terms.js";
 
 /** @typedef {import("./types.js").Page} Page */
@@ -139,13 +139,13 @@ class Start {
 	/** #levels are the levels of the game's bots, with the one that stands for each. */
 	#levels() {
 		const terms = termsOf(this.#game, this.#choice);
-		/** @type {Map<number, {bot: Opponent, free: boolean, takes: boolean}>} */
+		/** @type {Map<number, {bot: Opponent, free: boolean, takes: boolean, rests: boolean}>} */
 		const levels = new Map();
 		for (const bot of this.#lobby?.opponents ?? []) {
 			if (bot.game !== this.#game || !bot.level) continue;
 			const old = levels.get(bot.level), takes = accepts(bot, terms);
 			const free = takes && !bot.busy;
-			levels.set(bot.level, { bot: !old || takes ? bot : old.bot, free: free || !!old?.free, takes: takes || !!old?.takes });
+			levels.set(bot.level, { bot: !old || takes ? bot : old.bot, free: free || !!old?.free, takes: takes || !!old?.takes, rests: !!bot.resting && (old?.rests ?? true) });
 		}
 		return [...levels].sort((a, b) => a[0] - b[0]).map(([level, of]) => ({ level, ...of }));
 	}
@@ -180,10 +180,10 @@ class Start {
 			this.level,
 			h("fieldset", null, h("legend.label", null, t("start.level")),
 				h("div.levels", null, levels.map((l) =>
-					h("label", { data: { level: l.level } },
+					h("label", { data: { level: l.level, ...(l.rests && { rests: "" }) } },
 						h("input", { type: "radio", name: "level", value: l.level, checked: l.level === c.level, disabled: !l.takes, "aria-label": t("level.name", { n: l.level }), onchange: () => this.#set({ level: l.level }) }), l.level)))),
 			h("p.about", null, chosen && [h("b", null, t("level.name", { n: c.level })), " ",
-				rating && h("span.num.muted", { data: { rating } }, t("game.rating", { n: rating })), h("br"),
+				rating && h("span.num.muted", { data: { rating } }, t("game.rating", { n: ratingOf(rating) })), h("br"),
 				has(`level.${c.level}`) && t(`level.${c.level}`)]),
 		);
 	}
@@ -276,7 +276,7 @@ class Start {
 		const busy = connected && !!chosen?.takes && !chosen.free;
 		const none = connected && !levels.some((l) => l.takes);
 		this.wait.hidden = !busy && !none;
-		const words = none ? t("start.none") : busy ? t(levels.some((l) => l.free) ? "start.busy" : "start.all_busy") : "";
+		const words = none ? t("start.none") : busy ? t(chosen.rests ? "start.rests" : levels.some((l) => l.free) ? "start.busy" : "start.all_busy") : "";
 		if (this.wait.textContent !== words) this.wait.textContent = words;
 		this.button.disabled = this.#starting || none;
 		this.button.textContent = this.#starting ? t("start.starting") : busy ? t("start.wait") : t("start.play");

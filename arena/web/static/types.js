@@ -62,6 +62,7 @@
  * @property {Seat} [rematch_by]
  * @property {string} [pool] "ladder.xiangqi": a game of the ladder
  * @property {(RatingChange|null)[]} [ratings] by seat
+ * @property {{ply: number, lag_ms: number}} [receipt] of the last move
  * @property {number} [watchers]
  * @property {boolean} [private]
  * @property {string[]} [may]
@@ -79,6 +80,7 @@
  * @property {boolean} rated
  * @property {boolean} casual
  * @property {boolean} [busy]
+ * @property {boolean} [resting] its process does not answer now
  */
 
 /** @typedef {{game: string, rules: string, opponent: string, level?: boolean, clock: string, ply: number, my_turn: boolean, left_ms?: number, since: string, running?: boolean}} Mine */
@@ -91,7 +93,7 @@
 /** @typedef {{game: string, opponent: string, level?: number, result: "won"|"lost"|"drawn"}} PastResult */
 /** @typedef {{t: "lobby", opponents: Opponent[]|null, running: number, mine?: Mine[], waiting?: Waiting[], results?: PastResult[], ladder?: LadderPool[]}} Lobby */
 /** @typedef {{t: "welcome", player?: string, name?: string, server_time: string, version: string}} Welcome */
-/** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
+/** @typedef {{t: "answer", id: string, code: string, text?: string, reason?: string, game?: string, token?: string, url?: string, expires?: string, seq?: number, terms?: Terms, seat?: Seat, player?: string, name?: string}} Answer */
 /** @typedef {{t: "notice", kind: string, id?: string, game?: string, from?: string, reason?: string, text?: string, ladder?: boolean, said?: number}} Notice */
 
 /** @typedef {(key: string, vars?: Record<string, string|number>) => string} Translate */

@@ -9,6 +9,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/protocol"
 )
 
 // Words are the texts in one language.
@@ -129,11 +130,17 @@ func (w Words) Outcome(o game.Outcome, sides [2]string) string {
 	case game.FirstWins, game.SecondWins:
 		fallback = w.T("result.wins", "name", w.Side(sides[winner]))
 	}
+	if o.Result == game.Undecided && o.Reason == protocol.ReasonAbandoned {
+		return w.T("result.left")
+	}
 	if w.Or("reason."+string(o.Reason), "") == "" {
 		return fallback
 	}
 	return w.T("reason."+string(o.Reason), "winner", w.Side(sides[winner]), "loser", w.Side(sides[loser]))
 }
+
+// CalledOff says that a game was called off because somebody did not begin.
+func (w Words) CalledOff(late string) string { return w.T("result.late", "name", late) }
 
 // Side names a colour.
 func (w Words) Side(colour string) string { return w.Or("side."+colour, colour) }
