@@ -11,7 +11,7 @@ import (
 
 // Resize gives the tab another size.
 func (p *Tab) Resize(width, height int64) {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: p.Device.Touch})
 }
 
@@ -22,7 +22,7 @@ var setBlockedURLs = cdp.Command[struct {
 
 // Block keeps the browser from loading addresses that match a pattern, and from no others any more.
 func (p *Tab) Block(patterns ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, network.Enable, network.EnableParams{})
 	Call(p, setBlockedURLs, struct {
 		URLs []string `json:"urls"`
@@ -32,7 +32,7 @@ func (p *Tab) Block(patterns ...string) {
 // Outdate lets the page look twice, in a while, at whether its files have changed: they have, as
 // by a restart of the server. The page's person touches nothing meanwhile.
 func (p *Person) Outdate(network *Wire) {
-	p.t.Helper()
+	p.T.Helper()
 	network.SetCut(true)
 	p.Await(State + ` === "lost"`)
 	Eval[any](p.Tab, `void (window.newer = true)`)
@@ -72,7 +72,7 @@ var EmulateNetwork = cdp.Command[Conditions, cdp.Empty]{Method: "Network.emulate
 // Offline takes the browser's network away, or gives it back. The page is told, as on
 // a phone in a tunnel.
 func (p *Tab) Offline(off bool) {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, network.Enable, network.EnableParams{})
 	Call(p, EmulateNetwork, Conditions{Offline: off, Download: -1, Upload: -1})
 	p.Await(fmt.Sprintf(`navigator.onLine === %t`, !off)) // it takes effect a little later
@@ -81,21 +81,21 @@ func (p *Tab) Offline(off bool) {
 // Slow makes the processor slower by a factor.
 func (p *Person) Slow(factor float64) {
 	p.Spoil()
-	p.t.Helper()
+	p.T.Helper()
 	Call(p.Tab, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: factor})
 }
 
 // Freeze hides the tab and stops its scripts and timers, as a phone does in a pocket.
 func (p *Person) Freeze() {
 	p.Spoil()
-	p.t.Helper()
+	p.T.Helper()
 	Call(p.Tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{})
 	Call(p.Tab, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateFrozen})
 }
 
 // Thaw lets a frozen tab go on, and shows it.
 func (p *Person) Thaw() {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p.Tab, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: page.SetWebLifecycleStateStateActive})
 	// Thawing alone leaves the tab hidden.
 	Call(p.Tab, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
@@ -107,7 +107,7 @@ const Saving = `Object.defineProperty(navigator, "connection", { value: { saveDa
 
 // LetGo lets the page have what was kept back, and waits until it has it.
 func (p *Tab) LetGo() {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[any](p, `release()`)
 	for range 2 { // the answer to one question may lead to another
 		p.Await(`asking === 0`)
@@ -118,14 +118,14 @@ func (p *Tab) LetGo() {
 
 // Before runs a script in each page that the tab opens, before the page's own.
 func (p *Tab) Before(script string) {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
 // Refuse makes pages that are opened from now on get the answer unavailable to their first
 // request of a kind, as while the platform can't read or store anything.
 func (p *Tab) Refuse(kind string) {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: fmt.Sprintf(`(() => {
 		let left = 1;
 		window.WebSocket = class extends WebSocket {

@@ -92,7 +92,7 @@ func (f *Friends) Invite(s Setup) string {
 
 // Link returns the path of the link that is shown.
 func (p *Tab) Link() string {
-	p.t.Helper()
+	p.T.Helper()
 	return Eval[string](p, `new URL(document.querySelector("input[data-link]").value).pathname`)
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Press presses a key that the browser itself knows, by its code of Windows.
 func (p *Tab) Press(key string, code int64) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: key, WindowsVirtualKeyCode: code})
 	}
@@ -17,22 +17,22 @@ func (p *Tab) Press(key string, code int64) {
 
 // Enter presses Enter, which a link takes as a character.
 func (p *Tab) Enter() {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13, Text: "\r"})
 	Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: "Enter", Code: "Enter", WindowsVirtualKeyCode: 13})
 }
 
 // HoldSpace presses Space; release ends that.
 func (p *Tab) HoldSpace() (release func()) {
-	p.t.Helper()
+	p.T.Helper()
 	space := func(kind input.DispatchKeyEventType) {
-		p.t.Helper()
+		p.T.Helper()
 		Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: " ", Code: "Space", WindowsVirtualKeyCode: 32})
 	}
 	space(input.DispatchKeyEventTypeRawKeyDown)
 	lasts := p.keepPressed()
 	return func() {
-		p.t.Helper()
+		p.T.Helper()
 		lasts()
 		space(input.DispatchKeyEventTypeKeyUp)
 	}
@@ -40,7 +40,7 @@ func (p *Tab) HoldSpace() (release func()) {
 
 // Write types a text, letter by letter.
 func (p *Tab) Write(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, letter := range text {
 		Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(letter), Text: string(letter)})
 		Call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyUp, Key: string(letter)})
@@ -49,16 +49,16 @@ func (p *Tab) Write(text string) {
 
 // Hold presses the mouse on the first visible element that matches; release ends that.
 func (p *Tab) Hold(selector string) (release func()) {
-	p.t.Helper()
+	p.T.Helper()
 	at := Poll(p, middle(selector), func(at []float64) bool { return len(at) == 2 })
 	mouse := func(kind input.DispatchMouseEventType, buttons int64) {
-		p.t.Helper()
+		p.T.Helper()
 		Call(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, Buttons: buttons, ClickCount: 1})
 	}
 	mouse(input.DispatchMouseEventTypeMousePressed, 1)
 	lasts := p.keepPressed()
 	return func() {
-		p.t.Helper()
+		p.T.Helper()
 		lasts()
 		mouse(input.DispatchMouseEventTypeMouseReleased, 0)
 	}
@@ -67,24 +67,24 @@ func (p *Tab) Hold(selector string) (release func()) {
 // keepPressed makes a press last, until ends is called, however slow the machine is: the page
 // takes it for over after five seconds, in which a review may not get far.
 func (p *Tab) keepPressed() (ends func()) {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[any](p, `void (window.pressing = setInterval(() => dispatchEvent(new Event("pointerdown")), 1000))`)
 	return func() {
-		p.t.Helper()
+		p.T.Helper()
 		Eval[any](p, `clearInterval(pressing)`)
 	}
 }
 
 // TapTwice taps twice before the first tap can have had an effect, as on a slow connection.
 func (p *Tab) TapTwice(selector string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.See(selector)
 	Eval[any](p, `(e => (e.click(), e.click(), null))(document.querySelector(`+Quote(selector)+`))`)
 }
 
 // Drag presses the mouse at a place and releases it at another.
 func (p *Tab) Drag(from, to [2]float64) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, e := range []struct {
 		kind    input.DispatchMouseEventType
 		at      [2]float64
@@ -96,20 +96,20 @@ func (p *Tab) Drag(from, to [2]float64) {
 
 // Choice chooses an option of a list, as a person does who opens it.
 func (p *Tab) Choice(selector, value string) {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[bool](p, fmt.Sprintf(`(() => { const e = document.querySelector(%s); e.value = %s; return e.dispatchEvent(new Event("change", {bubbles: true})); })()`, Quote(selector), Quote(value)))
 }
 
 // TapAway taps what is gone then.
 func (p *Tab) TapAway(selector string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.TapUntil(selector, "!"+Visible(selector))
 }
 
 // TapUntil taps until an expression is true: again, if a tap has had no effect because
 // news moved the button under it, or because the connection was lost.
 func (p *Tab) TapUntil(selector, expression string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Tap(selector)
 	tapped := time.Now()
 	Poll(p, "!!("+expression+")", func(done bool) bool {
@@ -129,7 +129,7 @@ const tapAgain = 5 * time.Second
 // Tap taps or clicks the middle of the first visible element that matches, as a
 // finger or a mouse does: what lies above it gets the tap.
 func (p *Tab) Tap(selector string) {
-	p.t.Helper()
+	p.T.Helper()
 	at := Poll(p, middle(selector), func(at []float64) bool { return len(at) == 2 })
 	p.tapAt(at[0], at[1])
 }
@@ -148,7 +148,7 @@ func middle(selector string) string {
 }
 
 func (p *Tab) tapAt(x, y float64) {
-	p.t.Helper()
+	p.T.Helper()
 	if !p.Device.Touch {
 		Run(p, chromedp.MouseClickXY(x, y))
 		return
@@ -159,7 +159,7 @@ func (p *Tab) tapAt(x, y float64) {
 
 // Set gives a field of a form a value, as choosing it does.
 func (p *Tab) Set(selector, value string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(fmt.Sprintf(`document.querySelector(%s)`, Quote(selector)))
 	Eval[any](p, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%s);

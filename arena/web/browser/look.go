@@ -15,7 +15,7 @@ import (
 
 // Reads reports whether a screen reader reaches something of a role that has a name.
 func (p *Tab) Reads(role, name string) bool {
-	p.t.Helper()
+	p.T.Helper()
 	tree := Call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	is := func(v *accessibility.Value, text string) bool {
 		var s string
@@ -36,20 +36,20 @@ const Wide = `document.documentElement.scrollWidth > document.documentElement.cl
 
 // Module makes a module of the page's scripts a variable of its name.
 func (p *Tab) Module(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[any](p, `import(document.querySelector('script[type="module"]').src.replace("main.js", "`+name+`.js")).then(m => window.`+name+` = m), null`)
 	p.Await("window." + name)
 }
 
 // Hear forgets what the page has said.
 func (p *Tab) Hear() {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[any](p, `void (said = [])`)
 }
 
 // Heard waits until the page has said a text.
 func (p *Tab) Heard(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(`said.includes(` + Quote(text) + `)`)
 }
 
@@ -60,7 +60,7 @@ func Notes(text string) string {
 
 // Picture takes a picture of a screen for people to judge, where -screens asks for it.
 func (p *Tab) Picture(screen string) {
-	p.t.Helper()
+	p.T.Helper()
 	if *Screens == "" {
 		return
 	}
@@ -68,21 +68,21 @@ func (p *Tab) Picture(screen string) {
 	p.Fits(screen)
 	data := Run(p, chromedp.CaptureScreenshot())
 	if err := os.WriteFile(filepath.Join(*Screens, screen+"-"+p.Name+".png"), data, 0o644); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 }
 
 // Fits checks that nothing reaches beyond the edge, and that a finger hits the ladder's
 // buttons.
 func (p *Tab) Fits(screen string) {
-	p.t.Helper()
+	p.T.Helper()
 	if got := Eval[string](p, Wide); got != "" {
-		p.t.Errorf("%s: %s, beyond the edge: %s", p.Name, screen, got)
+		p.T.Errorf("%s: %s, beyond the edge: %s", p.Name, screen, got)
 	}
 	small := Eval[string](p, `[...document.querySelectorAll("[data-ladder] :is(button, select)")].filter(e => e.checkVisibility())
 		.filter(e => { const r = e.getBoundingClientRect(); return r.width < 44 || r.height < 44; }).map(e => e.outerHTML).join(" ")`)
 	if small != "" {
-		p.t.Errorf("%s: %s, small: %s", p.Name, screen, small)
+		p.T.Errorf("%s: %s, small: %s", p.Name, screen, small)
 	}
 }
 
@@ -103,7 +103,7 @@ type Fetched struct {
 // SettledRequests waits until the page requests nothing more, and returns its requests
 // with the document's. The socket is one more.
 func (p *Tab) SettledRequests() []Fetched {
-	p.t.Helper()
+	p.T.Helper()
 	const list = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map(e => ({name: e.name, transferSize: e.transferSize}))`
 	for count := 0; ; time.Sleep(time.Second) {
 		all := Eval[[]Fetched](p, list)
@@ -117,7 +117,7 @@ func (p *Tab) SettledRequests() []Fetched {
 // Lists waits until the page of a player leads to an address, as to that of a finished game,
 // which comes there a moment after its end.
 func (p *Tab) Lists(page, address string) {
-	p.t.Helper()
+	p.T.Helper()
 	Poll(p, `fetch(`+Quote(page)+`).then(a => a.text()).then(text => window.listed = text), window.listed ?? ""`, func(text string) bool {
 		_, finished, _ := strings.Cut(text, `<ul class="lines finished">`)
 		return strings.Contains(finished, address)
@@ -126,7 +126,7 @@ func (p *Tab) Lists(page, address string) {
 
 // Run runs an expression in the page.
 func (p *Tab) Run(expression string) {
-	p.t.Helper()
+	p.T.Helper()
 	Eval[any](p, expression)
 }
 

@@ -44,7 +44,7 @@ type Person struct {
 
 // Tab is a tab of a person's browser.
 type Tab struct {
-	t       testing.TB
+	T       testing.TB
 	Name    string
 	Device  Device
 	Origin  string
@@ -62,7 +62,7 @@ func NewPerson(t testing.TB, name string, d Device, at string) *Person {
 	t.Helper()
 	p := &Person{seat: takeSeat(browser.open(t))}
 	ctx, closes := p.seat.attach()
-	p.Tab = &Tab{t: t, Name: name, Device: d, Origin: "http://" + at, ctx: ctx, close: closes, origins: make(map[string]bool)}
+	p.Tab = &Tab{T: t, Name: name, Device: d, Origin: "http://" + at, ctx: ctx, close: closes, origins: make(map[string]bool)}
 	p.prepare()
 	if p.seat.context == "" {
 		c := chromedp.FromContext(ctx)
@@ -81,11 +81,11 @@ func NewPerson(t testing.TB, name string, d Device, at string) *Person {
 
 // NewTab opens another tab of the person.
 func (p *Person) NewTab(name string) *Tab {
-	p.t.Helper()
+	p.T.Helper()
 	ctx, closes := p.seat.another()
-	tab := &Tab{t: p.t, Name: name, Device: p.Device, Origin: p.Origin, ctx: ctx, close: closes, origins: p.origins}
+	tab := &Tab{T: p.T, Name: name, Device: p.Device, Origin: p.Origin, ctx: ctx, close: closes, origins: p.origins}
 	tab.prepare()
-	p.t.Cleanup(func() {
+	p.T.Cleanup(func() {
 		tab.look()
 		closes()
 	})
@@ -94,7 +94,7 @@ func (p *Person) NewTab(name string) *Tab {
 
 // ForgetFiles empties the browser's cache.
 func (p *Person) ForgetFiles() {
-	p.t.Helper()
+	p.T.Helper()
 	Call(p.Tab, network.Enable, network.EnableParams{})
 	Call(p.Tab, network.ClearBrowserCache, cdp.Empty{})
 	Call(p.Tab, network.Disable, cdp.Empty{})
@@ -105,10 +105,10 @@ func (p *Person) Spoil() { p.seat.spoilt = true }
 
 // prepare makes a tab that of the person's device.
 func (p *Tab) prepare() {
-	p.t.Helper()
+	p.T.Helper()
 	if err := chromedp.Listen(p.ctx, p.listen); err != nil {
 		p.close()
-		p.t.Fatalf("%s: no tab: %v", p.Name, err)
+		p.T.Fatalf("%s: no tab: %v", p.Name, err)
 	}
 	// What chromedp follows, and these tests do not, takes much of the processor's time.
 	for _, disable := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable, log.Disable} {
@@ -166,10 +166,10 @@ func (p *Tab) listen(event any) {
 func (p *Tab) look() {
 	p.mu.Lock()
 	for _, text := range p.errors {
-		p.t.Errorf("%s: error in the page: %s", p.Name, text)
+		p.T.Errorf("%s: error in the page: %s", p.Name, text)
 	}
 	p.mu.Unlock()
-	if !p.t.Failed() {
+	if !p.T.Failed() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
@@ -180,71 +180,84 @@ func (p *Tab) look() {
 		shot, err = chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	}
 	if err != nil {
-		p.t.Logf("%s: no screenshot: %v", p.Name, err)
+		p.T.Logf("%s: no screenshot: %v", p.Name, err)
 		return
 	}
 	dir, err := os.MkdirTemp("", "sparring-failed-")
 	if err != nil {
-		p.t.Log(err)
+		p.T.Log(err)
 		return
 	}
 	for name, data := range map[string][]byte{p.Name + ".png": shot, p.Name + ".html": []byte(text)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			p.t.Log(err)
+			p.T.Log(err)
 		}
 	}
-	p.t.Logf("%s sees %s", p.Name, filepath.Join(dir, p.Name+".png"))
+	p.T.Logf("%s sees %s", p.Name, filepath.Join(dir, p.Name+".png"))
 }
 
 // Run runs an action in the tab.
 func Run[T any](p *Tab, action chromedp.Action[T]) T {
-	p.t.Helper()
+	p.T.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, gametest.Patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, action)
 	if err != nil {
-		p.t.Fatalf("%s: %v", p.Name, err)
+		p.T.Fatalf("%s: %v", p.Name, err)
 	}
 	return v
 }
 
 // Call sends a command of the DevTools protocol.
 func Call[P, R any](p *Tab, c cdp.Command[P, R], params P) R {
-	p.t.Helper()
+	p.T.Helper()
 	return Run(p, func(ctx context.Context, t *chromedp.Target) (R, error) { return cdp.Call(ctx, t, c, params) })
 }
 
 // Open goes to a path of the page, and waits until it is loaded.
 func (p *Tab) Open(path string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.origins[p.Origin] = true
 	p.goTo(p.Origin + path)
 }
 
 // Leave goes to a page that is not of the platform.
 func (p *Tab) Leave() {
-	p.t.Helper()
+	p.T.Helper()
 	p.goTo(browser.empty.URL)
 }
 
 func (p *Tab) goTo(address string) {
-	p.t.Helper()
+	p.T.Helper()
+	p.startTo(address)
+	p.Await(`!window.left && document.readyState === "complete"`)
+}
+
+// Start goes to a path of the page, and does not wait until it is loaded.
+func (p *Tab) Start(path string) {
+	p.T.Helper()
+	p.origins[p.Origin] = true
+	p.startTo(p.Origin + path)
+	p.Await(`!window.left`)
+}
+
+func (p *Tab) startTo(address string) {
+	p.T.Helper()
 	Eval[any](p, `void (window.left = true)`)
 	if to := Call(p, page.Navigate, page.NavigateParams{URL: address}); to.ErrorText != "" {
-		p.t.Fatalf("%s: %s: %s", p.Name, address, to.ErrorText)
+		p.T.Fatalf("%s: %s: %s", p.Name, address, to.ErrorText)
 	}
-	p.Await(`!window.left && document.readyState === "complete"`)
 }
 
 // Path returns the path of the page that is open.
 func (p *Tab) Path() string {
-	p.t.Helper()
+	p.T.Helper()
 	return Eval[string](p, `location.pathname`)
 }
 
 // Eval returns the value of an expression in the page.
 func Eval[T any](p *Tab, expression string) T {
-	p.t.Helper()
+	p.T.Helper()
 	return Run(p, chromedp.Evaluate[T](expression))
 }
 
@@ -259,15 +272,15 @@ func Quote(text string) string {
 
 // Await waits until an expression in the page is true.
 func (p *Tab) Await(expression string) {
-	p.t.Helper()
+	p.T.Helper()
 	Poll(p, `!!(`+expression+`)`, func(holds bool) bool { return holds })
 }
 
 // Poll waits until ok accepts the value of an expression in the page, and returns it.
 func Poll[T any](p *Tab, expression string, ok func(T) bool) (value T) {
-	p.t.Helper()
+	p.T.Helper()
 	told, pause := "", time.Millisecond
-	gametest.Eventually(p.t, p.Name+": "+expression, func() bool {
+	gametest.Eventually(p.T, p.Name+": "+expression, func() bool {
 		time.Sleep(pause - time.Millisecond) // a question takes the processor's time from what is waited for
 		pause = min(pause*5/4+time.Millisecond, 100*time.Millisecond)
 		ctx, cancel := context.WithTimeout(p.ctx, gametest.Patience)
@@ -275,11 +288,11 @@ func Poll[T any](p *Tab, expression string, ok func(T) bool) (value T) {
 		var err error
 		value, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 		if p.ctx.Err() != nil {
-			p.t.Fatalf("%s: the tab has gone: %s (%v)", p.Name, expression, err)
+			p.T.Fatalf("%s: the tab has gone: %s (%v)", p.Name, expression, err)
 		}
 		if err != nil && err.Error() != told { // as while another page comes
 			told = err.Error()
-			p.t.Logf("%s: %v", p.Name, err)
+			p.T.Logf("%s: %v", p.Name, err)
 		}
 		return err == nil && ok(value)
 	})
@@ -288,13 +301,13 @@ func Poll[T any](p *Tab, expression string, ok func(T) bool) (value T) {
 
 // See waits until an element that matches a selector is visible.
 func (p *Tab) See(selector string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(Visible(selector))
 }
 
 // Sees reports whether an element that matches is visible now.
 func (p *Tab) Sees(selector string) bool {
-	p.t.Helper()
+	p.T.Helper()
 	return Eval[bool](p, Visible(selector))
 }
 
@@ -308,13 +321,13 @@ func Act(name string) string { return fmt.Sprintf(`[data-act=%q]:not([disabled])
 
 // Connected waits until the page's socket is open.
 func (p *Tab) Connected() {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(`document.documentElement.dataset.state === "connected"`)
 }
 
 // Root returns a data attribute of the page's root, as "turn" or "result".
 func (p *Tab) Root(name string) string {
-	p.t.Helper()
+	p.T.Helper()
 	return Eval[string](p, fmt.Sprintf(`document.documentElement.dataset[%s] ?? ""`, Quote(name)))
 }
 

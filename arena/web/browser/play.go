@@ -16,7 +16,7 @@ import (
 // Begin starts a game against level 1 with the seat that opens, and waits for the
 // first turn.
 func (p *Tab) Begin(game string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Open("/")
 	p.Connected()
 	p.Tap(`[data-choose="` + game + `"]`)
@@ -28,14 +28,14 @@ func (p *Tab) Begin(game string) {
 
 // Resign resigns the game that is shown.
 func (p *Tab) Resign() {
-	p.t.Helper()
+	p.T.Helper()
 	p.Tap(Act("resign"))
 	p.Tap(Act("yes-resign"))
 }
 
 // ResignToReview resigns the game in which the person is to move, and opens its review.
 func (p *Tab) ResignToReview() {
-	p.t.Helper()
+	p.T.Helper()
 	p.See(MayMove)
 	p.Resign()
 	p.Tap(Act("review"))
@@ -51,7 +51,7 @@ type Setup struct {
 
 // SetUp fills in the start screen.
 func (p *Tab) SetUp(s Setup) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Open("/")
 	p.Connected()
 	p.Tap(`[data-choose="` + s.Game + `"]`)
@@ -77,7 +77,7 @@ func (p *Tab) SetUp(s Setup) {
 
 // Play begins a game against a level, and waits until it is the person's turn.
 func (p *Tab) Play(s Setup) protocol.GameID {
-	p.t.Helper()
+	p.T.Helper()
 	p.SetUp(s)
 	p.TapUntil(Act("play"), InGame)
 	id := p.Shown()
@@ -93,7 +93,7 @@ const Unavailable = "The server can't do that right now. Try again in a moment."
 
 // Settled waits until the page has the answers to what it has asked for.
 func (p *Tab) Settled() {
-	p.t.Helper()
+	p.T.Helper()
 	p.Set(`input[name="chat"]`, "settled")
 	Eval[any](p, `void document.querySelector('[data-act="chat"]').click()`)
 	p.Await(`[...document.querySelectorAll(".chat li")].some(e => e.textContent.endsWith("settled"))`)
@@ -101,7 +101,7 @@ func (p *Tab) Settled() {
 
 // Shown waits until a game is on the screen, and returns its id.
 func (p *Tab) Shown() protocol.GameID {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(InGame)
 	return protocol.GameID(strings.Split(p.Path(), "/")[2])
 }
@@ -113,7 +113,7 @@ const MayMove = `.board[data-may="move"]`
 // A tap has no effect if the board changes under it, as when a game is halted; then the
 // person taps again.
 func (p *Tab) Move(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	ply := p.Ply()
 	played := fmt.Sprintf(`%s > %d`, Plies, ply)
 	for range 5 {
@@ -131,7 +131,7 @@ func (p *Tab) Move(text string) {
 		if !p.Sees(MayMove) {
 			break // it is on its way
 		}
-		p.t.Logf("%s taps %s again: %s", p.Name, text, Eval[string](p, `document.querySelector(".board").dataset.may + " " + document.querySelector(".board-live").textContent + " " + (document.querySelector(".note")?.textContent ?? "")`))
+		p.T.Logf("%s taps %s again: %s", p.Name, text, Eval[string](p, `document.querySelector(".board").dataset.may + " " + document.querySelector(".board-live").textContent + " " + (document.querySelector(".note")?.textContent ?? "")`))
 	}
 	p.Await(played)
 }
@@ -141,14 +141,14 @@ const Plies = `document.querySelectorAll("[data-ply]").length`
 
 // Ply returns that number, once the list is there.
 func (p *Tab) Ply() int {
-	p.t.Helper()
+	p.T.Helper()
 	p.Await(`document.querySelector("[data-moves]")`)
 	return Eval[int](p, Plies)
 }
 
 // Choose taps the points of a move, and confirms it where the board asks for that.
 func (p *Tab) Choose(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, point := range points(text) {
 		p.Tap(`[data-point="` + point + `"]`)
 	}
@@ -168,7 +168,7 @@ var point = regexp.MustCompile(`[a-z]\d+`)
 func Mover(players ...*Tab) *Tab {
 	var found *Tab
 	over := false
-	gametest.Eventually(players[0].t, "somebody may move, or the game is over", func() bool {
+	gametest.Eventually(players[0].T, "somebody may move, or the game is over", func() bool {
 		for _, p := range players {
 			switch {
 			case p.Root("result") != "":
@@ -185,7 +185,7 @@ func Mover(players ...*Tab) *Tab {
 	return found
 }
 
-// AnyMove returns a move in a game: one that wins at once if there is one, else any.
+// AnyMove returns a legal move in a game.
 func AnyMove(t testing.TB, rng *rand.Rand, e protocol.Event) string {
 	t.Helper()
 	rules, err := catalog.Rules(e.Terms.Rules)
@@ -202,7 +202,7 @@ func AnyMove(t testing.TB, rng *rand.Rand, e protocol.Event) string {
 
 // Premoves lets somebody choose moves in the opponent's turn.
 func (p *Tab) Premoves() {
-	p.t.Helper()
+	p.T.Helper()
 	p.Tap(Act("settings"))
 	p.Set(`dialog input[name="premove"]`, "true")
 	p.Tap(`dialog ` + Act("close"))
@@ -210,7 +210,7 @@ func (p *Tab) Premoves() {
 
 // Premove chooses a move in the opponent's turn.
 func (p *Tab) Premove(text string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.See(`.board[data-may="premove"]`)
 	p.Choose(text)
 	p.See(`.board .premove`)
@@ -221,7 +221,7 @@ const Waits = `[data-ladder][data-seeking] [data-waited]`
 
 // Ladder asks for a rated game.
 func (p *Tab) Ladder(game string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Open("/")
 	p.Connected()
 	p.Tap(`[data-choose="` + game + `"]`)
@@ -230,7 +230,7 @@ func (p *Tab) Ladder(game string) {
 
 // Rename gives somebody who comes for the first time a name.
 func (p *Tab) Rename(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.Open("/")
 	Eval[any](p, `void (async () => {
 		await fetch("/api/session", {method: "POST"});

@@ -64,7 +64,7 @@ func (s *seat) another() (context.Context, context.CancelFunc) {
 func (s *seat) leave(p *Person) {
 	ctx, done := context.WithTimeout(p.ctx, 10*time.Second)
 	defer done()
-	clean := !s.spoilt && !p.t.Failed() && s.clean(ctx, p) == nil
+	clean := !s.spoilt && !p.T.Failed() && s.clean(ctx, p) == nil
 	p.close() // what a test has set for the tab ends with that
 	if clean {
 		free.mu.Lock()

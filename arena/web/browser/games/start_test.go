@@ -1,6 +1,8 @@
 package games
 
 import (
+	"strconv"
+
 	"math/rand/v2"
 
 	"flag"
@@ -45,7 +47,7 @@ func TestFirstGame(t *testing.T) {
 					p.Await(`document.documentElement.dataset.result`)
 					break
 				}
-				p.Move(browser.AnyMove(t, rng, e))
+				p.Move(firstMove(t, rng, e))
 			}
 			gametest.Eventually(t, "the spectators see the end", func() bool { return watched.Of(id).Status == protocol.Finished })
 			e := watched.Of(id)
@@ -62,6 +64,60 @@ func TestFirstGame(t *testing.T) {
 			}
 		})
 	}
+}
+
+// firstMove returns what somebody plays who knows little: in Gomoku the stone that makes or stops
+// the longest line, elsewhere any move.
+func firstMove(t *testing.T, rng *rand.Rand, e protocol.Event) string {
+	t.Helper()
+	if e.Terms.Game != "gomoku" {
+		return browser.AnyMove(t, rng, e)
+	}
+	const size = 15
+	var stones [size][size]int // by the plies that put them, from 1
+	for i, text := range e.Moves {
+		stones[text[0]-'a'][row(t, text)] = i + 1
+	}
+	own := len(e.Moves) % 2
+	best, longest := "", -1
+	for x := range size {
+		for y := range size {
+			if stones[x][y] != 0 {
+				continue
+			}
+			at := [2]int{x, y}
+			makes, stops := line(&stones, at, own), line(&stones, at, 1-own)
+			if score := max(4*makes+1, 4*stops); score > longest {
+				best, longest = fmt.Sprintf("%c%d", 'a'+x, y+1), score
+			}
+		}
+	}
+	return best
+}
+
+// row returns the row of a point, from 0.
+func row(t *testing.T, point string) int {
+	t.Helper()
+	n, err := strconv.Atoi(point[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n - 1
+}
+
+// line returns how many stones of the plies of a parity stand in one line with a point, next to it.
+func line(stones *[15][15]int, at [2]int, parity int) (longest int) {
+	for _, d := range [][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
+		n := 0
+		for _, sign := range []int{1, -1} {
+			for x, y := at[0]+sign*d[0], at[1]+sign*d[1]; x >= 0 && y >= 0 && x < len(stones) && y < len(stones) && stones[x][y] != 0 && (stones[x][y]-1)%2 == parity; {
+				n++
+				x, y = x+sign*d[0], y+sign*d[1]
+			}
+		}
+		longest = max(longest, n)
+	}
+	return longest
 }
 
 // TestPlayMoves: a tap that was on its way to a button of the start screen does nothing where what

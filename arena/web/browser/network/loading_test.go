@@ -50,7 +50,7 @@ func TestWaitsForScreen(t *testing.T) {
 	network := browser.NewWire(t, w.At)
 	network.Down.Takes.Store(int64(3 * time.Second))
 	p := browser.NewPerson(t, "islander", browser.Phone, network.At)
-	p.Open("/")
+	p.Start("/")
 	p.See(`main .loading .dots`)
 	p.See(browser.Act("play"))
 	if p.Sees(`.loading`) {

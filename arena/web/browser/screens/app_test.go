@@ -74,43 +74,14 @@ func TestSmallScreens(t *testing.T) {
 func TestLargeText(t *testing.T) {
 	t.Parallel()
 	w := browser.SharedWorld(t)
-	for _, size := range []int64{24, 32} {
-		largeText(t, browser.NewPerson(t, fmt.Sprintf("reader of %d pixels", size), browser.Phone, w.At), size)
-	}
-}
-
-func largeText(t *testing.T, p *browser.Person, size int64) {
-	t.Helper()
-	browser.Call(p.Tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
+	p := browser.NewPerson(t, "reader", browser.Phone, w.At)
+	p.Spoil()
 	look := func(screen string) {
 		t.Helper()
-		screen = fmt.Sprintf("%s with text of %d pixels", screen, size)
-		if got := browser.Eval[string](p.Tab, `getComputedStyle(document.querySelector("main")).fontSize`); got != fmt.Sprintf("%dpx", size) {
-			t.Errorf("%s: it has %s", screen, got)
-		}
-		if got := browser.Eval[float64](p.Tab, `document.querySelector(".skip").getBoundingClientRect().bottom`); got > 0 {
-			t.Errorf("%s: what skips the head of the page reaches %v pixels into it", screen, got)
-		}
-		if got := browser.Eval[string](p.Tab, browser.Wide); got != "" {
-			t.Errorf("%s: beyond the edge: %s", screen, got)
-		}
-		const split = `[...document.querySelectorAll(".games label, .levels label, .bar button, .board-bar button, .review .steps button")].filter(e => e.checkVisibility()).map(e => {
-			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
-			while (texts.nextNode()) { range.selectNodeContents(texts.currentNode); if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) return texts.currentNode.data; }
-			return ""; }).filter(text => text).join()`
-		if got := browser.Eval[string](p.Tab, split); got != "" {
-			t.Errorf("%s: split into lines: %s", screen, got)
-		}
-		const splitWords = `[...document.querySelectorAll("h1, h2, .lines a")].filter(e => e.checkVisibility({visibilityProperty: true})).flatMap(e => {
-			const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange(), found = [];
-			while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/\w+/g)) {
-				range.setStart(texts.currentNode, word.index);
-				range.setEnd(texts.currentNode, word.index + word[0].length);
-				if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) found.push(word[0]);
-			}
-			return found; }).join()`
-		if got := browser.Eval[string](p.Tab, splitWords); got != "" {
-			t.Errorf("%s: split words: %s", screen, got)
+		for _, size := range []int64{24, 32} {
+			browser.Call(p.Tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
+			p.Await(fmt.Sprintf(`getComputedStyle(document.querySelector("main")).fontSize === "%dpx"`, size))
+			lookAtLargeText(p, fmt.Sprintf("%s with text of %d pixels", screen, size))
 		}
 	}
 	p.Open("/")
@@ -131,10 +102,6 @@ func largeText(t *testing.T, p *browser.Person, size int64) {
 	p.Resign()
 	p.See(browser.Act("rematch"))
 	look("end")
-	const cut = `[...document.querySelectorAll(".seat.top .name, [data-status]")].filter(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map(e => e.textContent).join()`
-	if got := browser.Eval[string](p.Tab, cut); got != "" {
-		t.Errorf("with text of %d pixels it is cut: %s", size, got)
-	}
 	p.Tap(browser.Act("review"))
 	p.See(`[data-review]`)
 	look("review")
@@ -151,6 +118,32 @@ func largeText(t *testing.T, p *browser.Person, size int64) {
 	p.Lists(own, "/game/")
 	p.Open(own)
 	look("player")
+}
+
+// lookAtLargeText checks what is on the screen.
+func lookAtLargeText(p *browser.Person, screen string) {
+	p.T.Helper()
+	if got := browser.Eval[float64](p.Tab, `document.querySelector(".skip").getBoundingClientRect().bottom`); got > 0 {
+		p.T.Errorf("%s: what skips the head of the page reaches %v pixels into it", screen, got)
+	}
+	const split = `[...document.querySelectorAll(".games label, .levels label, .bar button, .board-bar button, .review .steps button")].filter(e => e.checkVisibility()).map(e => {
+		const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange();
+		while (texts.nextNode()) { range.selectNodeContents(texts.currentNode); if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) return texts.currentNode.data; }
+		return ""; }).filter(text => text).join()`
+	const splitWords = `[...document.querySelectorAll("h1, h2, .lines a")].filter(e => e.checkVisibility({visibilityProperty: true})).flatMap(e => {
+		const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), range = document.createRange(), found = [];
+		while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/\w+/g)) {
+			range.setStart(texts.currentNode, word.index);
+			range.setEnd(texts.currentNode, word.index + word[0].length);
+			if (new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1) found.push(word[0]);
+		}
+		return found; }).join()`
+	const cut = `[...document.querySelectorAll(".seat.top .name, [data-result] [data-status]")].filter(e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight + 1).map(e => e.textContent).join()`
+	for what, expression := range map[string]string{"beyond the edge": browser.Wide, "split into lines": split, "split words": splitWords, "cut": cut} {
+		if got := browser.Eval[string](p.Tab, expression); got != "" {
+			p.T.Errorf("%s: %s: %s", screen, what, got)
+		}
+	}
 }
 
 // TestTypedMoves: moves are typed in every notation of the game, and stepped through.
