@@ -50,14 +50,15 @@ var imports = map[string][]string{
 	"record/ccgc":        {"record", "protocol$", "game"},
 	"record/interchange": {"record", "protocol$", "game"},
 
-	"configs":         {"configs"},
-	"arena":           {"arena$", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"},
-	"arena/web":       {"arena$", "arena/web", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
-	"arena/arenatest": {"arena/arenatest", "protocol", "game$", "game/clock$", "game/gametest$", "configs"},                                // for tests alone
-	"bot":             {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
-	"bot/policy":      {"bot/policy", "protocol$", "game"},
-	"bot/play":        {"bot/play", "engine", "protocol$", "record$", "game"},
-	"cmd":             {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
+	"configs":           {"configs"},
+	"arena":             {"arena$", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"},
+	"arena/web":         {"arena$", "arena/web", "arena/livegame", "arena/glicko", "arena/pairing", "protocol", "record", "game", "configs"}, // the page gets what an engine knows by analyse.<game>
+	"arena/web/browser": {"arena/web/browser", "arena/arenatest", "protocol", "game", "configs"},                                             // for tests alone: bots are processes of the program
+	"arena/arenatest":   {"arena/arenatest", "protocol", "game$", "game/clock$", "game/gametest$", "configs"},                                // for tests alone
+	"bot":               {"bot", "pipe", "engine", "protocol", "record", "game", "configs"},
+	"bot/policy":        {"bot/policy", "protocol$", "game"},
+	"bot/play":          {"bot/play", "engine", "protocol$", "record$", "game"},
+	"cmd":               {"cmd", "bot", "arena", "lab", "pipe", "protocol", "record", "engine", "game", "configs"},
 }
 
 // bare are the folders that need nothing beyond Go and golang.org/x, so that others
