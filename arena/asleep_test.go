@@ -18,8 +18,8 @@ import (
 	"sparring/arena/livegame"
 	"sparring/game"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // The environment of a test process that is an arena.

@@ -12,8 +12,8 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/internal/diskspace"
 	"sparring/protocol"
-	"sparring/record/space"
 )
 
 // Config has all settings of an arena. Start from [Defaults].
@@ -67,7 +67,7 @@ type Config struct {
 	// before the disk is full; "": none. Warn says when to warn, also of streams and of
 	// an account with limits.
 	Disk string
-	Warn space.Limits
+	Warn diskspace.Limits
 }
 
 // Ladder is how players are paired and rated.
@@ -115,7 +115,7 @@ func Defaults() Config {
 		Heartbeat: 500 * time.Millisecond, LostAfter: 1500 * time.Millisecond,
 		LeaseFor: 3 * time.Second, Linger: 10 * time.Second, Patience: 2 * time.Second,
 		Policy:    livegame.DefaultPolicy(),
-		Warn:      space.Limits{Within: 24 * time.Hour, Share: 0.9},
+		Warn:      diskspace.Limits{Within: 24 * time.Hour, Share: 0.9},
 		Retention: Retention{Notice: 10 * time.Minute, Every: time.Minute},
 		Ladder: Ladder{
 			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,

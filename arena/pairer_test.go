@@ -19,8 +19,8 @@ import (
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // The first measures how long it takes until all of them play:

@@ -14,8 +14,8 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
+	"sparring/natsserver/credentials/credentialstest"
 	"sparring/protocol"
-	"sparring/protocol/credentials/credentialstest"
 )
 
 func TestMain(m *testing.M) {

@@ -9,14 +9,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"sparring/internal/diskspace"
 	"sparring/protocol"
-	"sparring/record/space"
 )
 
 // spaceLevels are how full the platform's disk, streams and account are.
 type spaceLevels struct {
 	mu   sync.Mutex
-	all  []space.Level
+	all  []diskspace.Level
 	said map[string]time.Time // when a low level was last logged
 }
 
@@ -31,7 +31,7 @@ func (a *Arena) watchSpace(ctx context.Context) {
 	ratio := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "sparring", Subsystem: "arena", Name: "space_used_ratio",
 		Help: "How full the disk, the streams and the account with limits are, 0 to 1."}, []string{"of"})
 	a.metrics.registry.MustRegister(ratio)
-	watch := &space.Watch{Limits: a.cfg.Warn}
+	watch := &diskspace.Watch{Limits: a.cfg.Warn}
 	for ctx.Err() == nil {
 		all := a.measure(ctx, watch, time.Now())
 		for _, l := range all {
@@ -43,9 +43,9 @@ func (a *Arena) watchSpace(ctx context.Context) {
 }
 
 // measure returns the levels of what has a limit. What can't be measured now has none.
-func (a *Arena) measure(ctx context.Context, w *space.Watch, now time.Time) (all []space.Level) {
+func (a *Arena) measure(ctx context.Context, w *diskspace.Watch, now time.Time) (all []diskspace.Level) {
 	if a.cfg.Disk != "" {
-		if used, most, err := space.Disk(a.cfg.Disk); err == nil {
+		if used, most, err := diskspace.Disk(a.cfg.Disk); err == nil {
 			all = append(all, w.Note("disk "+a.cfg.Disk, used, most, now))
 		} else {
 			a.log.Debug().Err(err).Msg("disk not measured")
@@ -66,7 +66,7 @@ func (a *Arena) measure(ctx context.Context, w *space.Watch, now time.Time) (all
 }
 
 // noteLevels keeps levels for the operator, and logs low ones.
-func (a *Arena) noteLevels(all []space.Level, now time.Time) {
+func (a *Arena) noteLevels(all []diskspace.Level, now time.Time) {
 	x := &a.space
 	x.mu.Lock()
 	defer x.mu.Unlock()

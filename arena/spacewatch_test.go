@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
-	"sparring/record/space"
+	"sparring/internal/diskspace"
 )
 
 // The operator is told in time that a stream or the disk will be full: in the log, by
@@ -21,7 +21,7 @@ func TestSpaceRunsOut(t *testing.T) {
 	lines := &logLines{}
 	a := prepareArenaLog(t, srv, cfg, zerolog.New(lines))
 	said := map[string]any{"level": "warn", "of": "stream sparring_games", "message": "space runs out: make room, or keep less (SPARRING_KEEP_LOGS, SPARRING_KEEP_RECORDS)"}
-	watch := &space.Watch{Limits: space.Limits{Share: 0.9}}
+	watch := &diskspace.Watch{Limits: diskspace.Limits{Share: 0.9}}
 	measure := func(at time.Time) { a.noteLevels(a.measure(t.Context(), watch, at), at) }
 	levelOf := func(name string) (found bool, low bool) {
 		for _, s := range a.report().Space {
@@ -71,7 +71,7 @@ func TestLowLevelIsSaidAgain(t *testing.T) {
 		low     bool
 		said    int // so far
 	}{{0, false, 0}, {1, true, 1}, {2, true, 1}, {60, true, 1}, {61, true, 2}, {62, true, 2}, {63, false, 2}, {64, true, 3}} {
-		a.noteLevels([]space.Level{{Of: "disk", Used: 1, Most: 2, Low: step.low}, {Of: "account", Used: 1, Most: 2}}, now.Add(time.Duration(step.minutes)*time.Minute))
+		a.noteLevels([]diskspace.Level{{Of: "disk", Used: 1, Most: 2, Low: step.low}, {Of: "account", Used: 1, Most: 2}}, now.Add(time.Duration(step.minutes)*time.Minute))
 		if n := lines.count(map[string]any{"of": "disk"}); n != step.said {
 			t.Errorf("after %d minutes: said %d times, want %d", step.minutes, n, step.said)
 		}

@@ -17,9 +17,9 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/pipe/external/faultyengine"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // analysts starts a platform and one bot with the shipped players and a real engine.

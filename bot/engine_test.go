@@ -9,7 +9,7 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/gametest"
-	"sparring/lab/replay"
+	"sparring/lab/study/replay"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
 	"sparring/record"

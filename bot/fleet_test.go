@@ -15,8 +15,8 @@ import (
 	"sparring/bot/play"
 	"sparring/game"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 const instance1 = protocol.InstanceID("instance1")

@@ -5,14 +5,14 @@ import (
 	"sync"
 	"time"
 
+	"sparring/internal/diskspace"
 	"sparring/protocol"
-	"sparring/record/space"
 )
 
 // diskLevel is how full the disk of the bot's records is.
 type diskLevel struct {
 	mu    sync.Mutex
-	level space.Level // Most is 0 while it is not known
+	level diskspace.Level // Most is 0 while it is not known
 }
 
 // measureEvery is the time between two measurements of the disk.
@@ -20,11 +20,11 @@ const measureEvery = 30 * time.Second
 
 // watchDisk measures the disk, and warns once when it gets low, until ctx ends.
 func (b *Bot) watchDisk(ctx context.Context) {
-	watch := space.Watch{Limits: space.Limits{Within: b.cfg.Warn.Within, Share: float64(b.cfg.Warn.Percent) / 100}}
+	watch := diskspace.Watch{Limits: diskspace.Limits{Within: b.cfg.Warn.Within, Share: float64(b.cfg.Warn.Percent) / 100}}
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for low := false; ctx.Err() == nil; {
-		if used, most, err := space.Disk(b.cfg.Data); err == nil {
+		if used, most, err := diskspace.Disk(b.cfg.Data); err == nil {
 			l := watch.Note("disk "+b.cfg.Data, used, most, time.Now())
 			b.disk.mu.Lock()
 			b.disk.level = l

@@ -30,7 +30,7 @@ func Books() fs.FS { return folder("books") }
 // file says how it was made.
 func Openings() fs.FS { return folder("openings") }
 
-// Events returns the folder of the shipped event files, which package lab/event reads.
+// Events returns the folder of the shipped event files, which package lab/match/event reads.
 func Events() fs.FS { return folder("events") }
 
 func folder(name string) fs.FS {

@@ -19,8 +19,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // A request is repeated with the same bytes until it is answered.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/natsserver/credentials/credentialstest"
+	"sparring/natsserver/natsconf"
 	"sparring/protocol"
-	"sparring/protocol/credentials/credentialstest"
-	"sparring/protocol/natsconf"
 )
 
 // The server enforces the permissions of configs/nats.conf.

@@ -14,8 +14,8 @@ import (
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

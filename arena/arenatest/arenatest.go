@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // Log returns a log that writes to the test's output.

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // TestAbsent: a live game between people begins only if both are here, on whatever

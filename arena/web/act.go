@@ -8,9 +8,9 @@ import (
 	"golang.org/x/time/rate"
 
 	"sparring/arena"
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
+	"sparring/screen/view"
 )
 
 // allow refuses a request that comes too soon after the others.

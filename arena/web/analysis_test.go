@@ -16,8 +16,8 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 	"sparring/record/review"
 )
 

@@ -1,8 +1,8 @@
 package web
 
 import (
-	"sparring/arena/web/view"
 	"sparring/protocol"
+	"sparring/screen/view"
 )
 
 // region is how many columns and rows a region of a board has, in which a hint of

@@ -18,10 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/screen/static"
+	"sparring/screen/view"
 )
 
 // boardPage is a page of a browser with one board on it (testdata/board.html).

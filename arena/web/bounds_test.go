@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // TestFloodOfOneAddress: many guests of one address together get only its share of a

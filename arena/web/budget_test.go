@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // The budget of a game's page that nothing is cached of, with the headers of all

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // parted are two friends, at a gateway, after a game that ann has resigned.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"sparring/arena"
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
+	"sparring/screen/view"
 )
 
 // gameWait bounds how long a page waits for a game's log or record.

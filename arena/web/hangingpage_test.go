@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"sparring/arena/web/static"
+	"sparring/screen/static"
 )
 
 // quickly is the head of a page whose requests may take a moment only. It counts them, and at

@@ -14,8 +14,8 @@ import (
 	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // startListening runs a NATS server on a port, so that another can take its place.

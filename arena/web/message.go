@@ -3,10 +3,10 @@ package web
 import (
 	"time"
 
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record/review"
+	"sparring/screen/view"
 )
 
 // Messages of the socket between a page and its gateway. Each is a JSON object

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"sparring/arena"
-	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // The pages of this file, of gamepage.go and of playerpage.go are complete without a script.

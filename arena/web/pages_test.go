@@ -14,12 +14,12 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
-	"sparring/arena/web/static"
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/screen/static"
+	"sparring/screen/view"
 )
 
 // read returns a page of a server, as somebody without a script gets it.

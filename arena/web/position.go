@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"slices"
 
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
+	"sparring/screen/view"
 )
 
 // Bounds of a request for a view. The longest games of the three are shorter; the

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"sparring/arena/web/view"
 	"sparring/game/catalog"
+	"sparring/screen/view"
 )
 
 // ask sends a request to an address of /api.

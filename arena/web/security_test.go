@@ -17,8 +17,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sparring/arena/web/static"
 	"sparring/game/gametest"
+	"sparring/screen/static"
 )
 
 // paths returns a path for each route, by pattern.

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/text/language"
 
-	"sparring/arena/web/static"
 	"sparring/protocol"
+	"sparring/screen/static"
 )
 
 // page is what a template gets.

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"sparring/arena/web/static"
+	"sparring/screen/static"
 )
 
 //go:embed templates rules

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"sparring/arena/web/view"
 	"sparring/protocol"
+	"sparring/screen/view"
 )
 
 // positionViews are the views of a position as JSON. Watchers get the one without the

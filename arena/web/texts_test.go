@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"sparring/arena/web/static"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/screen/static"
 )
 
 // protocolReasons reads the reasons of the match around the board from the source

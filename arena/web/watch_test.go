@@ -17,10 +17,10 @@ import (
 	"github.com/coder/websocket"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web/view"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
+	"sparring/screen/view"
 )
 
 var (

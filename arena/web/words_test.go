@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unicode"
 
-	"sparring/arena/web/static"
+	"sparring/screen/static"
 )
 
 // TestDictionaries: both languages have the same keys, one a line and sorted, so

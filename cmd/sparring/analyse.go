@@ -12,7 +12,7 @@ import (
 	"sparring/configs"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/lab/analysis"
+	"sparring/lab/study/analysis"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"

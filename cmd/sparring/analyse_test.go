@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"sparring/engine/textlines"
 	"sparring/game/gametest"
+	"sparring/internal/textlines"
 	"sparring/record"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/textlines"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/analysis"
+	"sparring/internal/textlines"
+	"sparring/lab/study/analysis"
 	"sparring/record"
 )
 

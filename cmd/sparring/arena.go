@@ -17,9 +17,9 @@ import (
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/game/clock"
+	"sparring/internal/diskspace"
 	"sparring/protocol"
 	"sparring/record"
-	"sparring/record/space"
 )
 
 // arenaSettings are the arena command's settings, from the environment.
@@ -79,8 +79,8 @@ type spaceWarning struct {
 	Percent int           `default:"90" desc:"warn of one that is this full, in percent; 0: never"`
 }
 
-func (w spaceWarning) limits() space.Limits {
-	return space.Limits{Within: w.Within, Share: float64(w.Percent) / 100}
+func (w spaceWarning) limits() diskspace.Limits {
+	return diskspace.Limits{Within: w.Within, Share: float64(w.Percent) / 100}
 }
 
 // ladderRules are rule sets by game: pairs of game and rule set, separated by commas.

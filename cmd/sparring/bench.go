@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"sparring/lab/bench"
+	"sparring/lab/load/bench"
 )
 
 func benchCommand() *cobra.Command {

@@ -15,9 +15,9 @@ import (
 
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/chart"
-	"sparring/lab/fleetbench"
-	"sparring/lab/texttable"
+	"sparring/internal/chart"
+	"sparring/internal/texttable"
+	"sparring/lab/load/fleetbench"
 )
 
 // benchFleetFlags are the flags of "bench fleet".

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"sparring/game/gametest"
-	"sparring/lab/fleetbench"
+	"sparring/lab/load/fleetbench"
 )
 
 // bench prepares "bench fleet" with a few fast games.

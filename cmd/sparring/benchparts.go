@@ -23,9 +23,9 @@ import (
 	"sparring/arena"
 	"sparring/bot"
 	"sparring/configs"
-	"sparring/lab/fleetbench"
+	"sparring/lab/load/fleetbench"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // benchStart is the first line that a process of "bench fleet" reads, as JSON.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"sparring/lab/fleetbench"
+	"sparring/lab/load/fleetbench"
 	"sparring/protocol"
 )
 

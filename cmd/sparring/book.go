@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/engine/atomicfile"
 	"sparring/engine/book"
+	"sparring/internal/atomicfile"
 )
 
 func bookCommand() *cobra.Command {

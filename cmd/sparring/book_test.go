@@ -21,7 +21,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/journal"
+	"sparring/internal/journal"
 	"sparring/pipe/playerspec"
 	"sparring/record"
 )

@@ -14,8 +14,8 @@ import (
 	"sparring/engine/book"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/journal"
-	"sparring/lab/texttable"
+	"sparring/internal/journal"
+	"sparring/internal/texttable"
 )
 
 func bookShow() *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"sparring/engine/book"
 	"sparring/game"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
 )
 
 // treeFlags are the flags of book tree.

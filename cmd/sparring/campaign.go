@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/arena/web/static"
-	"sparring/lab/campaign"
 	"sparring/lab/match"
-	"sparring/lab/report"
+	"sparring/lab/match/campaign"
+	"sparring/lab/study/report"
+	"sparring/screen/static"
 )
 
 // campaignFlags are the flags of the campaign command.

@@ -17,8 +17,8 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
-	"sparring/lab/campaign"
 	"sparring/lab/match"
+	"sparring/lab/match/campaign"
 )
 
 // night is a campaign of a test, of two players of Amazons.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/arena/web/static"
 	"sparring/engine"
-	"sparring/engine/atomicfile"
-	"sparring/lab/campaign"
-	"sparring/lab/report"
+	"sparring/internal/atomicfile"
+	"sparring/lab/match/campaign"
+	"sparring/lab/study/report"
 	"sparring/record"
+	"sparring/screen/static"
 )
 
 // campaignPages writes the pages of a campaign while it runs.

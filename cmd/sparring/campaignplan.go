@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"sparring/arena/web/static"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/campaign"
-	"sparring/lab/elo"
 	"sparring/lab/match"
+	"sparring/lab/match/campaign"
+	"sparring/lab/match/elo"
 	"sparring/pipe/playerspec"
+	"sparring/screen/static"
 )
 
 // conditionKeys are the keys of a match besides those of package campaign: the flags of

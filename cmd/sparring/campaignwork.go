@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"sparring/lab/campaign"
 	"sparring/lab/match"
-	"sparring/lab/pairqueue"
+	"sparring/lab/match/campaign"
+	"sparring/lab/match/pairqueue"
 	"sparring/protocol"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sparring/doctor"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/doctor"
 	"sparring/lab/match"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"

@@ -20,7 +20,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/gametest"
-	"sparring/lab/conformance/netfault"
+	"sparring/internal/netfault"
 	"sparring/protocol"
 )
 

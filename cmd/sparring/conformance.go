@@ -15,11 +15,11 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"sparring/lab/conformance"
-	"sparring/lab/conformance/netfault"
-	"sparring/lab/texttable"
+	"sparring/internal/netfault"
+	"sparring/internal/texttable"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
+	"sparring/protocol/conformance"
 )
 
 // conformanceFlags are the flags of the conformance command.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/atomicfile"
-	"sparring/lab/event"
+	"sparring/internal/atomicfile"
+	"sparring/lab/match/event"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"

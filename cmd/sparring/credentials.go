@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/configs"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/natsserver/credentials"
 	"sparring/protocol"
-	"sparring/protocol/credentials"
 )
 
 // credentialsFlags are the flags of all verbs.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"sparring/game/gametest"
+	"sparring/natsserver/credentials"
+	"sparring/natsserver/credentials/credentialstest"
 	"sparring/protocol"
-	"sparring/protocol/credentials"
-	"sparring/protocol/credentials/credentialstest"
 )
 
 // secured is a directory of credentials, used by the command.

@@ -12,7 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
 )
 
 // display shows running games, a line each, and messages above them. On a terminal

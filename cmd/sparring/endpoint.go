@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"sparring/engine/atomicfile"
+	"sparring/internal/atomicfile"
 )
 
 // endpoint is how other processes of the same owner reach the ladder that a process runs. It

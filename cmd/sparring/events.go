@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/configs"
-	"sparring/lab/event"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/lab/match/event"
 )
 
 // anEvent explains the --event of commands.

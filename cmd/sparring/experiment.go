@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/lab/experiment"
 	"sparring/lab/match"
+	"sparring/lab/study/experiment"
 	"sparring/pipe/playerspec"
 )
 

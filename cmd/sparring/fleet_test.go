@@ -23,8 +23,8 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 var (

@@ -11,8 +11,8 @@ import (
 
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/capacity"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/lab/load/capacity"
 )
 
 func fleetPlan(f *fleetFlags) *cobra.Command {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"sparring/lab/texttable"
+	"sparring/internal/diskspace"
+	"sparring/internal/texttable"
 	"sparring/protocol"
-	"sparring/record/space"
 )
 
 // fleetView is what is known of a fleet at a time.
@@ -163,7 +163,7 @@ func (t *fleetText) note(format string, args ...any) {
 func (t *fleetText) addSpace(r protocol.Report) {
 	for _, s := range r.Space {
 		if s.Low {
-			t.alarm("%s: SPACE RUNS OUT: %s", r.Instance, space.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond})
+			t.alarm("%s: SPACE RUNS OUT: %s", r.Instance, diskspace.Level{Of: s.Of, Used: s.Used, Most: max(s.Most, 1), FullIn: time.Duration(s.FullInMS) * time.Millisecond})
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"sparring/arena"
 	"sparring/game/clock"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // upTeam runs a platform until the team has played and the games of others on it have

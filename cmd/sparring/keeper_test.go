@@ -17,8 +17,8 @@ import (
 	"sparring/arena"
 	"sparring/game"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 	"sparring/record"
 )
 

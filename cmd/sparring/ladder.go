@@ -20,10 +20,10 @@ import (
 	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/natsserver/embedded"
 	"sparring/pipe/playerspec"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // ladderFlags say which ladder is meant.

@@ -23,8 +23,8 @@ import (
 	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
 	xiangqirules "sparring/game/xiangqi"
-	"sparring/lab/trees"
-	"sparring/lab/tune"
+	"sparring/lab/train/trees"
+	"sparring/lab/train/tune"
 	"sparring/record"
 	"sparring/record/format"
 )

@@ -13,7 +13,7 @@ import (
 	"sparring/engine/gomoku"
 	amazonsrules "sparring/game/amazons"
 	gomokurules "sparring/game/gomoku"
-	"sparring/lab/tune"
+	"sparring/lab/train/tune"
 )
 
 // movesFlags holds the flags of the fit of a policy.

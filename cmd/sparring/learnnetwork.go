@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/engine/atomicfile"
 	"sparring/engine/gomoku"
 	gomokurules "sparring/game/gomoku"
-	"sparring/lab/lookups"
+	"sparring/internal/atomicfile"
+	"sparring/lab/train/lookups"
 )
 
 // networkFlags holds the flags of the fit of a network.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/lab/match"
-	"sparring/lab/trees"
+	"sparring/lab/train/trees"
 )
 
 // treesFlags holds the flags of the labelling of search trees.

@@ -20,9 +20,9 @@ import (
 	"sparring/configs"
 	"sparring/engine/level"
 	"sparring/game/catalog"
-	"sparring/lab/calibrate"
-	"sparring/lab/chart"
+	"sparring/internal/chart"
 	"sparring/lab/match"
+	"sparring/lab/train/calibrate"
 	"sparring/protocol"
 )
 

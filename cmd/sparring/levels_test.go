@@ -6,7 +6,7 @@ import (
 
 	"sparring/engine/level"
 	"sparring/game/catalog"
-	"sparring/lab/calibrate"
+	"sparring/lab/train/calibrate"
 )
 
 // TestShippedLevels checks that the shipped calibrations are of the current levels

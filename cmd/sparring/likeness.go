@@ -8,7 +8,7 @@ import (
 
 	"sparring/engine/book"
 	"sparring/engine/level"
-	"sparring/lab/likeness"
+	"sparring/lab/study/likeness"
 )
 
 // imitator finds what self:as=NAME plays, once for each name and source.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sparring/engine/atomicfile"
-	"sparring/protocol/embedded"
+	"sparring/internal/atomicfile"
+	"sparring/natsserver/embedded"
 )
 
 // login is how a player in another process reaches a server. Its file, which only the

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // TestGuestLogin: what a guest needs is in a file, as long as the server runs, and its

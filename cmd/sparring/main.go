@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sparring/configs"
-	"sparring/lab/journal"
+	"sparring/internal/journal"
 )
 
 func main() {

@@ -15,8 +15,8 @@ import (
 	"sparring/arena"
 	"sparring/game"
 	"sparring/lab/match"
-	"sparring/lab/openings"
-	"sparring/lab/overnats"
+	"sparring/lab/match/openings"
+	"sparring/lab/match/overnats"
 	"sparring/record"
 )
 

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/lab/openings"
+	"sparring/internal/atomicfile"
+	"sparring/lab/match/openings"
 	"sparring/pipe/playerspec"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/configs"
 	"sparring/game/catalog"
-	"sparring/lab/openings"
+	"sparring/lab/match/openings"
 )
 
 // TestShippedOpenings: every rule set without an opening procedure has at least a

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/atomicfile"
-	"sparring/lab/openings"
+	"sparring/internal/atomicfile"
+	"sparring/lab/match/openings"
 )
 
 // importFlags say how openings of other programs are read.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/lab/match"
-	"sparring/lab/openings"
+	"sparring/lab/match/openings"
 	"sparring/record"
 	"sparring/record/format"
 )

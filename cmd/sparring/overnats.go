@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/lab/match"
-	"sparring/lab/overnats"
+	"sparring/lab/match/overnats"
 	"sparring/protocol"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/atomicfile"
-	"sparring/lab/chart"
+	"sparring/internal/atomicfile"
+	"sparring/internal/chart"
 )
 
 // plotFlag adds the flag --plot for a drawing of what a command measures.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sparring/lab/chart"
+	"sparring/internal/chart"
 )
 
 // TestReplacedInOnePiece: a reader that has a drawing or a manifest open while it is written

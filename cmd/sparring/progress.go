@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"sparring/lab/elo"
 	"sparring/lab/match"
+	"sparring/lab/match/elo"
 )
 
 // progress shows the progress of a match: a bar with the score on a terminal,

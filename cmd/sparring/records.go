@@ -20,8 +20,8 @@ import (
 
 	"sparring/arena"
 	"sparring/game"
-	"sparring/lab/analysis"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/lab/study/analysis"
 	"sparring/protocol"
 	"sparring/record"
 	"sparring/record/format"

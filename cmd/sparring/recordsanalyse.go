@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/lab/analysis"
-	"sparring/lab/chart"
-	"sparring/lab/texttable"
+	"sparring/internal/atomicfile"
+	"sparring/internal/chart"
+	"sparring/internal/texttable"
+	"sparring/lab/study/analysis"
 	"sparring/record"
 )
 

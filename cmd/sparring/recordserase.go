@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/arena"
-	"sparring/lab/journal"
+	"sparring/internal/journal"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 	"sparring/record"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
-	"sparring/lab/journal"
+	"sparring/internal/journal"
 	"sparring/lab/match"
 	"sparring/record"
 )

@@ -14,15 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/arena/web/static"
 	"sparring/engine"
-	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/lab/analysis"
+	"sparring/internal/atomicfile"
 	"sparring/lab/match"
-	"sparring/lab/report"
+	"sparring/lab/study/analysis"
+	"sparring/lab/study/report"
 	"sparring/record"
+	"sparring/screen/static"
 )
 
 // reportFlags are the flags of records report.

@@ -12,7 +12,7 @@ import (
 	"sparring/configs"
 	"sparring/engine"
 	"sparring/engine/book"
-	"sparring/lab/replay"
+	"sparring/lab/study/replay"
 	"sparring/pipe/playerspec"
 	"sparring/record"
 	"sparring/record/format"

@@ -18,7 +18,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/game/gametest"
-	"sparring/lab/replay"
+	"sparring/lab/study/replay"
 	"sparring/record"
 )
 

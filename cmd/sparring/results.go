@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/engine"
-	"sparring/lab/campaign"
 	"sparring/lab/match"
+	"sparring/lab/match/campaign"
 )
 
 // openResults opens or creates a result file, and says if it was truncated. It holds games

@@ -18,9 +18,9 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // scene shows the events of `sparring up` on the screen.

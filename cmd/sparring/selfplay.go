@@ -12,7 +12,7 @@ import (
 	"sparring/engine/book"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/journal"
+	"sparring/internal/journal"
 	"sparring/lab/match"
 	"sparring/record"
 )

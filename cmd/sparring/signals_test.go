@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sparring/game/gametest"
-	"sparring/protocol/embedded"
+	"sparring/natsserver/embedded"
 )
 
 // A bot process that is told to end while it opens its books and tables ends when it has.

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"sparring/engine/atomicfile"
-	"sparring/lab/campaign"
+	"sparring/internal/atomicfile"
+	"sparring/lab/match/campaign"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"sparring/engine/search"
+	"sparring/internal/texttable"
 	"sparring/lab/match"
-	"sparring/lab/spsa"
-	"sparring/lab/texttable"
+	"sparring/lab/train/spsa"
 	"sparring/pipe/external"
 	"sparring/pipe/playerspec"
 	"sparring/pipe/uci"

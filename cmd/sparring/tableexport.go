@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/atomicfile"
-	"sparring/lab/otb"
+	"sparring/internal/atomicfile"
+	"sparring/otb"
 	"sparring/record"
 	"sparring/record/format"
 	"sparring/record/interchange"

@@ -22,10 +22,10 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/event"
-	"sparring/lab/journal"
-	"sparring/lab/otb"
-	"sparring/lab/otb/screen"
+	"sparring/internal/journal"
+	"sparring/lab/match/event"
+	"sparring/otb"
+	"sparring/otb/screen"
 	"sparring/pipe/playerspec"
 )
 

@@ -14,7 +14,7 @@ import (
 	"sparring/arena/arenatest"
 	"sparring/game"
 	"sparring/game/gametest"
-	"sparring/lab/otb"
+	"sparring/otb"
 	"sparring/record"
 )
 

@@ -22,9 +22,9 @@ import (
 	"sparring/bot"
 	"sparring/bot/play"
 	"sparring/configs"
-	"sparring/engine/atomicfile"
 	"sparring/game"
 	"sparring/game/clock"
+	"sparring/internal/atomicfile"
 	"sparring/protocol"
 )
 

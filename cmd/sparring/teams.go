@@ -10,8 +10,8 @@ import (
 
 	"sparring/bot"
 	"sparring/configs"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // teamsPort is where teams of other machines reach a ladder, unless --port says

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // TestTeamsOfALadder: each team of --teams gets a file with which it plays as itself

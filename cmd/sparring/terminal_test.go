@@ -13,8 +13,8 @@ import (
 	"sparring/arena"
 	"sparring/arena/arenatest"
 	"sparring/game/gametest"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // platformCommands are the commands at a terminal that need a platform.

@@ -30,9 +30,9 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
-	"sparring/lab/event"
+	"sparring/lab/match/event"
+	"sparring/natsserver/embedded"
 	"sparring/protocol"
-	"sparring/protocol/embedded"
 )
 
 // upFlags are the flags of the up command.

@@ -27,7 +27,7 @@ import (
 	"sparring/game/catalog"
 	"sparring/game/clock"
 	"sparring/game/gametest"
-	"sparring/protocol/embedded"
+	"sparring/natsserver/embedded"
 	"sparring/record"
 )
 

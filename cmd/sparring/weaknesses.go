@@ -13,14 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sparring/engine/atomicfile"
 	"sparring/engine/search"
 	"sparring/game"
-	"sparring/lab/analysis"
+	"sparring/internal/atomicfile"
+	"sparring/internal/texttable"
 	"sparring/lab/match"
-	"sparring/lab/openings"
-	"sparring/lab/texttable"
-	"sparring/lab/weakness"
+	"sparring/lab/match/openings"
+	"sparring/lab/study/analysis"
+	"sparring/lab/study/weakness"
 	"sparring/record"
 	"sparring/record/format"
 )

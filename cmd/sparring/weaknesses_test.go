@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sparring/lab/weakness"
+	"sparring/lab/study/weakness"
 	"sparring/record"
 )
 

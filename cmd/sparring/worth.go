@@ -15,10 +15,10 @@ import (
 
 	"sparring/engine"
 	"sparring/engine/search"
+	"sparring/internal/texttable"
 	"sparring/lab/match"
-	"sparring/lab/openings"
-	"sparring/lab/screening"
-	"sparring/lab/texttable"
+	"sparring/lab/match/openings"
+	"sparring/lab/train/screening"
 	"sparring/pipe/playerspec"
 )
 

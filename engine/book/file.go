@@ -9,8 +9,8 @@ import (
 	"io"
 	"os"
 
-	"sparring/engine/atomicfile"
 	"sparring/game"
+	"sparring/internal/atomicfile"
 )
 
 // The layout of a file. All numbers are little-endian.

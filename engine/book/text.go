@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"sparring/engine/textlines"
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/internal/textlines"
 )
 
 // The text form, for authors. The first line is "sparring book 1" and the family.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"sparring/engine/atomicfile"
+	"sparring/internal/atomicfile"
 )
 
 // A table's file, all numbers little-endian:

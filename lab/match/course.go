@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 
-	"sparring/lab/chart"
-	"sparring/lab/elo"
+	"sparring/internal/chart"
+	"sparring/lab/match/elo"
 )
 
 // reading is the state of a match of two players after a pair was completed.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"sparring/game"
-	"sparring/lab/chart"
-	"sparring/lab/elo"
+	"sparring/internal/chart"
+	"sparring/lab/match/elo"
 )
 
 // standingOf returns the standing of a match of two players whose pairs end with

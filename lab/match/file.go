@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"sparring/lab/journal"
+	"sparring/internal/journal"
 	"sparring/record"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
-	"sparring/lab/event"
+	"sparring/lab/match/event"
 	"sparring/protocol"
 	"sparring/record"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sparring/engine"
-	"sparring/lab/elo"
-	"sparring/lab/texttable"
+	"sparring/internal/texttable"
+	"sparring/lab/match/elo"
 )
 
 // Line returns the standing as one line, for a progress display. Test may be nil.

@@ -10,8 +10,8 @@ import (
 	"sparring/engine"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/elo"
-	"sparring/lab/openings"
+	"sparring/lab/match/elo"
+	"sparring/lab/match/openings"
 )
 
 // Plan configures a match.

@@ -16,8 +16,8 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/clock"
-	"sparring/lab/elo"
-	"sparring/lab/openings"
+	"sparring/lab/match/elo"
+	"sparring/lab/match/openings"
 	"sparring/record"
 )
 

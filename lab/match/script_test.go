@@ -14,7 +14,7 @@ import (
 	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/openings"
+	"sparring/lab/match/openings"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,7 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
-	"sparring/lab/elo"
+	"sparring/lab/match/elo"
 )
 
 // Standing is the result of the games so far. Their order does not matter.

@@ -9,7 +9,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
-	"sparring/lab/openings"
+	"sparring/lab/match/openings"
 )
 
 // Trials plays the pairs of an experiment, in which the players differ from pair to

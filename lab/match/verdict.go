@@ -8,11 +8,11 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
-	"sparring/lab/elo"
+	"sparring/lab/match/elo"
 )
 
 // Finding is a statement about a match that its games carry: the key of a sentence in
-// the dictionaries of lab/report, with pairs of names and values for it.
+// the dictionaries of lab/study/report, with pairs of names and values for it.
 type Finding struct {
 	Key    string
 	Values []any

@@ -8,7 +8,7 @@ import (
 
 	"sparring/engine"
 	"sparring/game"
-	"sparring/lab/elo"
+	"sparring/lab/match/elo"
 	"sparring/record"
 )
 

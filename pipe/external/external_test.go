@@ -141,7 +141,7 @@ func TestFaultyEngines(t *testing.T) {
 	}
 	seen := []string{faultyengine.Memory, faultyengine.Deaf, faultyengine.EndSlowly, faultyengine.Twice, faultyengine.Repeats, // have tests of their own
 		faultyengine.CrashPonder, faultyengine.CrashSixth, faultyengine.CrashThrice, faultyengine.EarlyMove, faultyengine.EarlyNull, faultyengine.NullAtStop, faultyengine.SlowStop, faultyengine.DepthInfinite, faultyengine.StopCrosses, faultyengine.ErrorLines, faultyengine.LosesWord, faultyengine.OpenBoard, faultyengine.NoRestart, faultyengine.Suggests,
-		faultyengine.HangOnce, faultyengine.DiesIdle, faultyengine.LeaksMove, faultyengine.KeepsBoard, faultyengine.Counts, faultyengine.CountsWrong, faultyengine.PlaysWell, faultyengine.Forbidden} // in lab/doctor
+		faultyengine.HangOnce, faultyengine.DiesIdle, faultyengine.LeaksMove, faultyengine.KeepsBoard, faultyengine.Counts, faultyengine.CountsWrong, faultyengine.PlaysWell, faultyengine.Forbidden} // in doctor
 	for _, test := range tests {
 		seen = append(seen, test.mode)
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"sparring/engine/atomicfile"
+	"sparring/internal/atomicfile"
 )
 
 // Direction says who wrote a line of a conversation.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"sparring/engine/textlines"
+	"sparring/internal/textlines"
 )
 
 // Talk starts a program and sends it the lines of in, until in or the program ends,

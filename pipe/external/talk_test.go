@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"sparring/engine/textlines"
+	"sparring/internal/textlines"
 	"sparring/pipe/external/faultyengine"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sparring/game/gametest"
-	"sparring/protocol/embedded"
+	"sparring/natsserver/embedded"
 	"sync"
 	"testing"
 )

@@ -7,7 +7,7 @@ import (
 	"hash/crc32"
 	"os"
 
-	"sparring/engine/atomicfile"
+	"sparring/internal/atomicfile"
 )
 
 // The file of a size, all numbers little-endian:
