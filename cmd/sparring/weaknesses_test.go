@@ -9,28 +9,33 @@ import (
 	"sparring/record"
 )
 
-// TestWeakByOwnScores: what only the players' own scores say of moves is to be tested, and
-// the result says so.
-func TestWeakByOwnScores(t *testing.T) {
-	games := weakness.Group{By: weakness.Length, Name: "long", Games: 9, Weak: true}
-	moves := weakness.Group{By: weakness.Phase, Name: "late", Games: 9, Moves: 99, Weak: true}
-	chance := weakness.Group{By: weakness.Phase, Name: "early", Games: 9, Moves: 99}
+// TestNotTestedByOwnScores: groups of moves that only the players' own scores judge have no
+// verdict, and the command says so and what to do.
+func TestNotTestedByOwnScores(t *testing.T) {
+	moves := weakness.Group{By: weakness.Phase, Name: "late", Games: 9, Moves: 99, Factor: 1.5, Low: 1.2, High: 1.9, P: 1}
+	tested := moves
+	tested.Tested, tested.P, tested.Weak = true, 0.01, true
 	for _, c := range []struct {
-		analyse string
-		groups  []weakness.Group
-		said    bool
+		own   bool
+		group weakness.Group
+		has   []string
+		not   string
 	}{
-		{"", []weakness.Group{moves, chance}, true},
-		{"nodes=100", []weakness.Group{moves, chance}, false},
-		{"", []weakness.Group{games, chance}, false},
+		{true, moves, []string{"x1.50 (1.20 to 1.90)  not tested", "No group was tested.", "Groups of moves are not tested: by its own scores", "Give --analyse"}, "Weak"},
+		{false, tested, []string{"x1.50 (1.20 to 1.90)  0.010  weak", "Weak: 1 group of 1."}, "not tested"},
 	} {
 		var out strings.Builder
-		f := weaknessFlags{player: "x", analyse: c.analyse}
-		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Groups: c.groups}); err != nil {
+		f := weaknessFlags{player: "x"}
+		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Own: c.own, Groups: []weakness.Group{c.group}}); err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(out.String(), "players' own scores say so"); said != c.said || !strings.Contains(out.String(), "Weak: 1 group of 2.") {
-			t.Errorf("%+v:\n%s", c, out.String())
+		for _, text := range c.has {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("want %q in\n%s", text, out.String())
+			}
+		}
+		if strings.Contains(out.String(), c.not) {
+			t.Errorf("don't want %q in\n%s", c.not, out.String())
 		}
 	}
 }
