@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -270,6 +271,10 @@ func groupCells(g weakness.Group) []any {
 	return []any{g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, worse, p, map[bool]string{true: "weak"}[g.Weak]}
 }
 
+// weakerBelow is the score below which a player is the weaker one, and a group of moves may be
+// called weak for that alone: the margins of package weakness do not suffice.
+const weakerBelow = 0.4
+
 // printVerdict says what the table shows, and what it does not.
 func printVerdict(out io.Writer, r *weakness.Result) {
 	tested := r.Tested()
@@ -283,6 +288,9 @@ func printVerdict(out io.Writer, r *weakness.Result) {
 	default:
 		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance and strength, some group would be called weak in at most 5 %% of such tables.\n",
 			count(n, "group", "groups"), tested)
+	}
+	if r.Score < weakerBelow && slices.ContainsFunc(r.Weak(), func(g weakness.Group) bool { return g.By.OfMoves() }) {
+		fmt.Fprintln(out, "This is not certain: the player is the weaker one in these games, and where strength shows most, as in the middle game of Amazons, that alone can look like a weakness. Compare games against equals, or play a match from --positions.")
 	}
 	if r.Own && r.Judged > 0 {
 		fmt.Fprintln(out, "Groups of moves are not tested: by its own scores, a player that notices less loses less. Give --analyse nodes=20000, or as many nodes as make the search stronger than the players.")

@@ -17,16 +17,18 @@ func TestNotTestedByOwnScores(t *testing.T) {
 	tested.Tested, tested.P, tested.Weak = true, 0.01, true
 	for _, c := range []struct {
 		own   bool
+		score float64
 		group weakness.Group
 		has   []string
 		not   string
 	}{
-		{true, moves, []string{"x1.50 (1.20 to 1.90)  not tested", "No group was tested.", "Groups of moves are not tested: by its own scores", "Give --analyse"}, "Weak"},
-		{false, tested, []string{"x1.50 (1.20 to 1.90)  0.010  weak", "Weak: 1 group of 1."}, "not tested"},
+		{true, 0.5, moves, []string{"x1.50 (1.20 to 1.90)  not tested", "No group was tested.", "Groups of moves are not tested: by its own scores", "Give --analyse"}, "Weak"},
+		{false, 0.5, tested, []string{"x1.50 (1.20 to 1.90)  0.010  weak", "Weak: 1 group of 1."}, "not certain"},
+		{false, 0.3, tested, []string{"Weak: 1 group of 1.", "This is not certain: the player is the weaker one"}, "not tested"},
 	} {
 		var out strings.Builder
 		f := weaknessFlags{player: "x"}
-		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Own: c.own, Groups: []weakness.Group{c.group}}); err != nil {
+		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Score: c.score, Own: c.own, Groups: []weakness.Group{c.group}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range c.has {
@@ -57,7 +59,7 @@ func TestFaultsInTheTable(t *testing.T) {
 	g := &weakness.Game{Record: &record.Record{ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15", Plies: []record.Ply{{Move: "h8"}, {Move: "h9"}}}}
 	r := &weakness.Result{
 		Games: 20, Judged: 40, Faults: []weakness.FaultCount{{Name: "crash", Lost: 9, Theirs: 1}},
-		Groups: []weakness.Group{{By: weakness.Fault, Name: "crash", Games: 10, Moves: 9, Lost: 0.2, Theirs: 0.01, Excess: 0.19, Error: 0.1, Weak: true}},
+		Groups: []weakness.Group{{By: weakness.Fault, Name: "crash", Games: 10, Moves: 9, Lost: 0.2, Theirs: 0.01, Excess: 0.19, Error: 0.1, Tested: true, P: 0.01, Weak: true}},
 		Moves:  []weakness.Move{{Game: g, Ply: 3, Lost: 0.5, Groups: []string{"lost by crash"}, Weak: true}},
 	}
 	f := weaknessFlags{player: "x", most: 5}

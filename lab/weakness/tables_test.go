@@ -12,8 +12,7 @@ var (
 	playedFolder = flag.String("weakness.folder", "", "folder that keeps the games and the searches of played tables, so that a run goes on where it was")
 )
 
-// judgeNodes is how much the search that judges the moves of played tables searches, and
-// playedNodes what the players do.
+// judgeNodes is how much the search that judges the moves of played tables searches.
 const judgeNodes = 1500
 
 // TestPlayedTables: in games of copies of our engine, in at most 5 % of the tables something is called

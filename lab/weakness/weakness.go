@@ -16,8 +16,9 @@
 // them are large: the fewer games decide, the fewer degrees of freedom the error has.
 //
 // The same difference in strength shows more in some positions than in others. So a group is
-// weak only if the quotient exceeds a margin, which grows with the difference in strength
-// that the player's score shows (see marginOf).
+// weak only if the player loses more there than its opponents do, and if the logarithm of
+// its ratio there is more than a multiple of that elsewhere (see estimate.pWeak). This does not
+// suffice for the weaker player where strength shows in one phase only, as in Amazons.
 //
 // Losses are those of a search. A player's own scores can't say that a move was bad: who
 // searches less notices less. With them, groups of moves are described and not tested.
