@@ -45,19 +45,24 @@ func weaknessesCommand() *cobra.Command {
 		Short: "Find where a player is weaker than elsewhere, and in which positions",
 		Long: `Group the games of a player by opening, opponent and length, its moves by colour,
 phase, time left, kind and plies without progress, and its faults, and say which groups
-are weaker than chance explains. P is how often some group of a player without any
-weakness looks as bad by chance; up to 5 %, a group is called weak.
+are weaker than chance and strength explain. A group of moves is weak if the player
+loses more there, compared with its opponents, than it does elsewhere: by a factor,
+over undecided positions, beyond what a difference in strength explains. P is corrected
+for the number of groups; up to 5 %, a group is called weak.
 
-What a move lost is known from the scores in the records, or with --analyse from a
-search of every position, by the code of records analyse. --positions writes the
-positions before the player's worst moves, those of weak groups first, as openings
+What a move lost is known from a search of every position (--analyse), by the code of
+records analyse. The engine should search more than the players did. Without it, the
+scores in the records are shown and no group of moves is tested: a player that searches
+less notices less of what it loses.
+
+--positions writes the positions before the player's worst moves, those of weak groups first, as openings
 for match. They look bad because they were chosen for that. Whether a group is weak
 is shown by a match from positions of --group, which are drawn at random whatever the
 moves lost, and another from those of --control: as many positions of the same player
 outside of the group, with the same winning chances at the same time of the game.
 
 ` + aSource,
-		Example: `  sparring weaknesses --player uci:fairy-stockfish games.jsonl
+		Example: `  sparring weaknesses --player uci:fairy-stockfish --analyse nodes=20000 games.jsonl
   sparring weaknesses --player 天津理工大学 --analyse nodes=50000 --keep searches.jsonl games/
   sparring weaknesses --player B --positions bad.txt games.jsonl
   sparring match --game xiangqi --a B --b A --openings bad.txt --clock 5+0.05
@@ -68,7 +73,7 @@ outside of the group, with the same winning chances at the same time of the game
 	from.flags(c)
 	fl.StringVar(&f.player, "player", "", "name or id of the player (required)")
 	fl.StringVar(&f.game, "game", "", anyGame()+" (required if there are several)")
-	fl.StringVar(&f.analyse, "analyse", "", "search every position: nodes=N, depth=N or movetime=1s (default: the scores in the records)")
+	fl.StringVar(&f.analyse, "analyse", "", "search every position: nodes=N, depth=N or movetime=1s (default: the scores in the records, which test no group of moves)")
 	fl.StringVar(&f.engine, "engine", "self", "spec of the engine that searches, see records analyse")
 	fileFlag(fl, &f.keep, "keep", "file for the searches; those already there are not made again")
 	fl.IntVar(&f.hash, "hash", 64, "hash table, MiB")
@@ -225,7 +230,7 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	}
 	switch {
 	case r.Judged > 0:
-		fmt.Fprintf(out, "moves     %d judged, %.2f %% of winning chance lost a move; the opponents' %.2f %%\n", r.Judged, 100*r.Lost, 100*r.Theirs)
+		fmt.Fprintf(out, "moves     %d judged; in undecided positions %.2f %% of winning chance lost a move, the opponents' %.2f %%\n", r.Judged, 100*r.Lost, 100*r.Theirs)
 	case f.analyse != "":
 		fmt.Fprintln(out, "moves     none judged")
 	default:
@@ -234,33 +239,62 @@ func (f *weaknessFlags) print(out io.Writer, r *weakness.Result) error {
 	fmt.Fprintln(out)
 	t := texttable.Table{{"BY", "GROUP", "GAMES", "SCORE", "ELSEWHERE", "MOVES", "LOST", "THEIRS", "WORSE BY", "P", ""}}
 	for _, g := range r.Groups {
-		score, elsewhere, moves, lost, theirs := "", "", "", "", ""
-		if !g.By.OfGames() {
-			moves, lost, theirs = fmt.Sprint(g.Moves), fmt.Sprintf("%.2f %%", 100*g.Lost), fmt.Sprintf("%.2f %%", 100*g.Theirs)
-		} else {
-			score, elsewhere = fmt.Sprintf("%.1f %%", 100*g.Score), fmt.Sprintf("%.1f %%", 100*g.Other)
-		}
-		p := fmt.Sprintf("%.3f", g.P)
-		if g.P <= 1.0/2000 {
-			p = "< 0.001"
-		}
-		t.Add(g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, fmt.Sprintf("%+.1f ± %.1f %%", 100*g.Excess, 100*g.Error), p, map[bool]string{true: "weak"}[g.Weak])
+		t.Add(groupCells(g)...)
 	}
 	if err := t.Write(out); err != nil {
 		return err
 	}
+	printVerdict(out, r)
+	return f.printMoves(out, r)
+}
+
+// groupCells are the cells of a group in the table.
+func groupCells(g weakness.Group) []any {
+	score, elsewhere, moves, lost, theirs, worse, p := "", "", "", "", "", "", "not tested"
+	if g.By.OfGames() {
+		score, elsewhere = fmt.Sprintf("%.1f %%", 100*g.Score), fmt.Sprintf("%.1f %%", 100*g.Other)
+	} else {
+		moves, lost, theirs = fmt.Sprint(g.Moves), fmt.Sprintf("%.2f %%", 100*g.Lost), fmt.Sprintf("%.2f %%", 100*g.Theirs)
+	}
+	switch {
+	case g.By.OfMoves():
+		worse = fmt.Sprintf("x%.2f (%.2f to %.2f)", g.Factor, g.Low, g.High)
+	case g.Tested:
+		worse = fmt.Sprintf("%+.1f ± %.1f %%", 100*g.Excess, 100*g.Error)
+	}
+	switch {
+	case g.Tested && g.P < 0.001:
+		p = "< 0.001"
+	case g.Tested:
+		p = fmt.Sprintf("%.3f", g.P)
+	}
+	return []any{g.By, g.Name, g.Games, score, elsewhere, moves, lost, theirs, worse, p, map[bool]string{true: "weak"}[g.Weak]}
+}
+
+// weakerBelow is the score below which a player is the weaker one, and a group of moves may be
+// called weak for that alone: the margins of package weakness do not suffice.
+const weakerBelow = 0.4
+
+// printVerdict says what the table shows, and what it does not.
+func printVerdict(out io.Writer, r *weakness.Result) {
+	tested := r.Tested()
 	switch n := len(r.Weak()); {
 	case len(r.Groups) == 0:
 		fmt.Fprintln(out, "\nThere are too few games and moves to compare one group with the rest.")
+	case tested == 0:
+		fmt.Fprintln(out, "\nNo group was tested.")
 	case n == 0:
-		fmt.Fprintf(out, "\nNo group of %d is weaker than chance explains.\n", len(r.Groups))
+		fmt.Fprintf(out, "\nNo group of %d is weaker than chance and strength explain.\n", tested)
 	default:
-		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance, some group would be called weak in 5 %% of such tables.\n", count(n, "group", "groups"), len(r.Groups))
-		if ofMoves := func(g weakness.Group) bool { return !g.By.OfGames() && g.By != weakness.Fault }; f.analyse == "" && slices.ContainsFunc(r.Weak(), ofMoves) {
-			fmt.Fprintln(out, "The players' own scores say so: see with --analyse, and by a match from --positions, whether its moves are bad.")
-		}
+		fmt.Fprintf(out, "\nWeak: %s of %d. If there were nothing but chance and strength, some group would be called weak in at most 5 %% of such tables.\n",
+			count(n, "group", "groups"), tested)
 	}
-	return f.printMoves(out, r)
+	if r.Score < weakerBelow && slices.ContainsFunc(r.Weak(), func(g weakness.Group) bool { return g.By.OfMoves() }) {
+		fmt.Fprintln(out, "This is not certain: the player is the weaker one in these games, and where strength shows most, as in the middle game of Amazons, that alone can look like a weakness. Compare games against equals, or play a match from --positions.")
+	}
+	if r.Own && r.Judged > 0 {
+		fmt.Fprintln(out, "Groups of moves are not tested: by its own scores, a player that notices less loses less. Give --analyse nodes=20000, or as many nodes as make the search stronger than the players.")
+	}
 }
 
 // printMoves prints the worst moves.

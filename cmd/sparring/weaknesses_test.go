@@ -9,28 +9,35 @@ import (
 	"sparring/record"
 )
 
-// TestWeakByOwnScores: what only the players' own scores say of moves is to be tested, and
-// the result says so.
-func TestWeakByOwnScores(t *testing.T) {
-	games := weakness.Group{By: weakness.Length, Name: "long", Games: 9, Weak: true}
-	moves := weakness.Group{By: weakness.Phase, Name: "late", Games: 9, Moves: 99, Weak: true}
-	chance := weakness.Group{By: weakness.Phase, Name: "early", Games: 9, Moves: 99}
+// TestNotTestedByOwnScores: groups of moves that only the players' own scores judge have no
+// verdict, and the command says so and what to do.
+func TestNotTestedByOwnScores(t *testing.T) {
+	moves := weakness.Group{By: weakness.Phase, Name: "late", Games: 9, Moves: 99, Factor: 1.5, Low: 1.2, High: 1.9, P: 1}
+	tested := moves
+	tested.Tested, tested.P, tested.Weak = true, 0.01, true
 	for _, c := range []struct {
-		analyse string
-		groups  []weakness.Group
-		said    bool
+		own   bool
+		score float64
+		group weakness.Group
+		has   []string
+		not   string
 	}{
-		{"", []weakness.Group{moves, chance}, true},
-		{"nodes=100", []weakness.Group{moves, chance}, false},
-		{"", []weakness.Group{games, chance}, false},
+		{true, 0.5, moves, []string{"x1.50 (1.20 to 1.90)  not tested", "No group was tested.", "Groups of moves are not tested: by its own scores", "Give --analyse"}, "Weak"},
+		{false, 0.5, tested, []string{"x1.50 (1.20 to 1.90)  0.010  weak", "Weak: 1 group of 1."}, "not certain"},
+		{false, 0.3, tested, []string{"Weak: 1 group of 1.", "This is not certain: the player is the weaker one"}, "not tested"},
 	} {
 		var out strings.Builder
-		f := weaknessFlags{player: "x", analyse: c.analyse}
-		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Groups: c.groups}); err != nil {
+		f := weaknessFlags{player: "x"}
+		if err := f.print(&out, &weakness.Result{Games: 20, Judged: 198, Score: c.score, Own: c.own, Groups: []weakness.Group{c.group}}); err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(out.String(), "players' own scores say so"); said != c.said || !strings.Contains(out.String(), "Weak: 1 group of 2.") {
-			t.Errorf("%+v:\n%s", c, out.String())
+		for _, text := range c.has {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("want %q in\n%s", text, out.String())
+			}
+		}
+		if strings.Contains(out.String(), c.not) {
+			t.Errorf("don't want %q in\n%s", c.not, out.String())
 		}
 	}
 }
@@ -52,7 +59,7 @@ func TestFaultsInTheTable(t *testing.T) {
 	g := &weakness.Game{Record: &record.Record{ID: "g1", Game: "gomoku", Rules: "gomoku/freestyle-15", Plies: []record.Ply{{Move: "h8"}, {Move: "h9"}}}}
 	r := &weakness.Result{
 		Games: 20, Judged: 40, Faults: []weakness.FaultCount{{Name: "crash", Lost: 9, Theirs: 1}},
-		Groups: []weakness.Group{{By: weakness.Fault, Name: "crash", Games: 10, Moves: 9, Lost: 0.2, Theirs: 0.01, Excess: 0.19, Error: 0.1, Weak: true}},
+		Groups: []weakness.Group{{By: weakness.Fault, Name: "crash", Games: 10, Moves: 9, Lost: 0.2, Theirs: 0.01, Excess: 0.19, Error: 0.1, Tested: true, P: 0.01, Weak: true}},
 		Moves:  []weakness.Move{{Game: g, Ply: 3, Lost: 0.5, Groups: []string{"lost by crash"}, Weak: true}},
 	}
 	f := weaknessFlags{player: "x", most: 5}

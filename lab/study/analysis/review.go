@@ -29,6 +29,7 @@ type Report struct {
 	Start    *float64    `json:"start"`  // as Move.Chance, before the first move
 	Plies    []Move      `json:"plies"`
 	Totals   [2]Total    `json:"totals"` // by seat
+	Own      bool        `json:"-"`      // the chances are those that the players saw, see Scored
 }
 
 // Move is a move of the game and what it was worth.

@@ -40,7 +40,7 @@ func Scored(r *record.Record) (*Report, error) {
 		c := review.ChanceOf(out, game.First)
 		chances[n] = &c
 	}
-	rep := &Report{Game: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Reason: r.Reason, Engine: "the players' own scores", Start: chances[0], Plies: []Move{}}
+	rep := &Report{Game: r.ID, Rules: r.Rules, Position: r.Position, Result: r.Result, Reason: r.Reason, Engine: "the players' own scores", Start: chances[0], Plies: []Move{}, Own: true}
 	for seat, s := range r.Seats {
 		rep.Players[seat], rep.Names[seat] = s.Player, format.Name(s)
 	}

@@ -57,19 +57,44 @@ func groupsOfGame(g *Game) (all []key, err error) {
 
 func opponentOf(g *Game) string { return format.Name(g.Record.Seats[g.Seat.Other()]) }
 
+// facts are what is examined of a game.
+type facts struct {
+	opponent string
+	seat     game.Seat // of the player
+	score    float64
+	groups   []key    // of the game
+	moves    []judged // of both sides
+}
+
 // judged is a judged move, or the fault in place of one.
 type judged struct {
-	game, ply int // ply from 0; a fault comes after the last move
-	side      int // 0 for the player, 1 for the opponent
-	lost      float64
-	fault     bool
-	groups    []key
+	ply    int     // from 0; a fault comes after the last move
+	side   int     // 0 for the player, 1 for the opponent
+	chance float64 // the mover's before it
+	lost   float64
+	fault  bool
+	groups []key
+}
+
+// isUndecided reports whether the move counts: from a decided position both players win with
+// the same side, whatever they are weak at.
+func (j *judged) isUndecided() bool { return isUndecided(j.chance) }
+
+// factsOf returns what is examined of a game: the groups that it belongs to, and its judged
+// moves with theirs.
+func factsOf(g *Game) (*facts, error) {
+	groups, err := groupsOfGame(g)
+	if err != nil {
+		return nil, err
+	}
+	f := &facts{opponent: opponentOf(g), seat: g.Seat, score: g.score(), groups: groups}
+	return f, eachMove(g, func(j judged) { f.moves = append(f.moves, j) })
 }
 
 // eachMove calls take for each judged move of a game with the groups of moves that it
 // belongs to, and for the fault that lost the game: it lost all the winning chance that
 // there was, and belongs to the groups that may be its cause. Colours are those of the
-// player. Moves with which a game was set up are not the players'.
+// mover. Moves with which a game was set up are not the players'.
 func eachMove(g *Game, take func(judged)) error {
 	a, err := engine.Adapter(g.Record.Game)
 	if err != nil {
@@ -92,7 +117,8 @@ func eachMove(g *Game, take func(judged)) error {
 			return fmt.Errorf("ply %d: %w", i+1, err)
 		}
 		if rated := g.Report.Plies[i]; rated.Judged && i >= openingPlies {
-			j := judged{ply: i, side: g.sideOf(p.Turn()), lost: rated.Lost, groups: append(noProgress(), key{Colour, "as " + g.Seat.String()}, phaseOf(i, a.Length))}
+			j := judged{ply: i, side: g.sideOf(p.Turn()), chance: g.chanceBefore(i, p.Turn()), lost: rated.Lost,
+				groups: append(noProgress(), key{Colour, "as " + p.Turn().String()}, phaseOf(i, a.Length))}
 			if a.Kind != nil {
 				j.groups = append(j.groups, key{Kind, a.Kind(p, m)})
 			}
@@ -112,7 +138,7 @@ func eachMove(g *Game, take func(judged)) error {
 		return nil
 	}
 	if chance, ok := g.chanceAtEnd(f.loser); ok {
-		j := judged{ply: f.ply, side: g.sideOf(f.loser), lost: chance, fault: true, groups: append(noProgress(), f.groups()...)}
+		j := judged{ply: f.ply, side: g.sideOf(f.loser), chance: chance, lost: chance, fault: true, groups: append(noProgress(), f.groups()...)}
 		if f.name == string(engine.FaultTime) {
 			if k, ok := timeGroup(g.Record.ClockOf(f.loser), 0); ok {
 				j.groups = append(j.groups, k)

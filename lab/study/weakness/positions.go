@@ -36,7 +36,7 @@ func (m Move) in(g Group) bool { return slices.Contains(m.keys, key{g.By, g.Name
 func (r *Result) Sample(g Group, n int, take func(Move) bool) (sample []Move) {
 	var all []Move
 	for _, m := range r.Played {
-		if m.in(g) && m.undecided() {
+		if m.in(g) && isUndecided(m.Chance) {
 			all = append(all, m)
 		}
 	}
@@ -60,7 +60,7 @@ func shuffle(moves []Move) {
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(moves), func(i, j int) { moves[i], moves[j] = moves[j], moves[i] })
 }
 
-func (m Move) undecided() bool { return m.Chance >= decided && m.Chance <= 1-decided }
+func isUndecided(chance float64) bool { return chance >= decided && chance <= 1-decided }
 
 // place names a move among those of all games.
 type place struct {

@@ -1,40 +1,49 @@
 // Package weakness finds where a player is weaker than elsewhere: [Find] groups its
-// games and moves, and says of which groups chance is no explanation.
+// games and moves, and says of which groups neither chance nor strength is an explanation.
 //
 // # Method
 //
-// Games are grouped by opening, opponent and length; the measure is the player's score.
-// Moves are grouped by colour, phase, time pressure, kind and plies without progress; the
-// measure is the winning chance that they lost, less what the opponents' moves of the
-// same group lost in the same game, less the same difference over all moves and games. So
-// a group is not weak because the position is hard for both, or because the player is
-// weaker everywhere.
+// The null hypothesis is that a player has one strength. Then it may lose more than its
+// opponents do, and more in hard positions than in easy ones, but not more than both explain.
+//
+// Moves are grouped by colour, phase, time pressure, kind and plies without progress. In a
+// group and elsewhere, the measure is the mean winning chance that the player's moves lost
+// divided by the mean that its opponents' moves lost, and the statistic is the logarithm of
+// the quotient of the two. It is a ratio and no difference, since a strong player has little
+// to lose anywhere. Only undecided positions count: in others nobody loses anything. Sums are taken by
+// opponent, so that strong opponents are compared with themselves. The standard error is a
+// jackknife over whole games, since the losses of a game depend on each other, and few of
+// them are large: the fewer games decide, the fewer degrees of freedom the error has.
+//
+// The same difference in strength shows more in some positions than in others. So a group is
+// weak only if the player loses more there than its opponents do, and if the logarithm of
+// its ratio there is more than a multiple of that elsewhere (see estimate.pWeak). This does not
+// suffice for the weaker player where strength shows in one phase only, as in Amazons.
+//
+// Losses are those of a search. A player's own scores can't say that a move was bad: who
+// searches less notices less. With them, groups of moves are described and not tested.
+//
+// Games are grouped by opening; the measure is the player's score, compared with that of
+// permutations among the games of the same colour against the same opponent, beyond the same margin.
+// Games are also grouped by opponent and length, and these groups are not tested: a low score
+// against one opponent says that it is strong, and how long games are that a player loses depends on its strength.
 //
 // A fault (no legal move in time, a crash, a breach of the rules of repetition) loses the
 // winning chance that its side had. It counts in place of a move in the group by plies
 // without progress (a loss on time also in that of little time), and in a group of its own
 // kind, whose measure is what the player lost so in each game less what the opponent lost
-// so. A fault in a lost
-// position costs nothing, so faults are no consequence of losing. Faults are not part of
-// the difference over all moves: opponents who crash do not make the player's moves bad.
+// so; it is tested by turning the signs of these differences at random. A fault in a lost
+// position costs nothing, so faults are no consequence of losing. Faults count in no other group of
+// moves: opponents who crash do not make the player's moves bad.
 //
-// Many groups are looked at, and the worst of many looks bad by chance. Each group gets
-// the p-value of Westfall and Young's single-step maxT procedure (Resampling-Based
-// Multiple Testing, 1993; the form of Ge, Dudoit and Speed, Test 12, 2003, box 2): the
-// share of resampled data sets in which any group looks as weak as this one does. A set
-// is resampled by permuting the scores among the games against the same opponent (for
-// groups by opponent: among all games), and by turning the sign of a game's differences
-// at random. If nothing but chance is at work, a group is called weak in 5 % of all
-// examinations, however many groups there are and however they overlap.
-//
-// Games of a match that share an opening are taken as independent here.
+// Many groups are looked at, and the worst of many looks bad by chance. P-values are those of
+// Benjamini and Hochberg (J. R. Statist. Soc. B 57, 1995): of the groups called weak, 5 % are
+// expected to be not, and where nothing is weak, 5 % of examinations find something.
 package weakness
 
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
 
 	"sparring/game"
@@ -46,8 +55,11 @@ import (
 // Level is the share of examinations without any weakness that find one.
 const Level = 0.05
 
-// MinGames is the number of games that a group needs to be examined.
-const MinGames = 8
+// The support that a group needs to be tested, and the rest that it is compared with.
+const (
+	MinGames = 8
+	MinMoves = 20 // of each side, in undecided positions
+)
 
 // By is what games or moves are grouped by.
 type By string
@@ -83,9 +95,9 @@ func (g *Game) score() float64 {
 	return 0
 }
 
-// chanceBefore returns the player's winning chance before a ply, counted from 0; one half
+// chanceBefore returns the winning chance of a seat before a ply, counted from 0; one half
 // if it is not known.
-func (g *Game) chanceBefore(ply int) float64 {
+func (g *Game) chanceBefore(ply int, seat game.Seat) float64 {
 	chance := g.Report.Start
 	if ply > 0 {
 		chance = g.Report.Plies[ply-1].Chance
@@ -93,36 +105,45 @@ func (g *Game) chanceBefore(ply int) float64 {
 	if chance == nil {
 		return 0.5
 	}
-	return review.SideOf(*chance, g.Seat)
+	return review.SideOf(*chance, seat)
 }
 
 // Group is a group of games or moves.
 type Group struct {
 	By   By     `json:"by"`
 	Name string `json:"name"`
-	// Games of the group; in groups of moves those with moves of both sides in it, by
+	// Games of the group: in groups of moves those with a move of the player in it, by
 	// fault those that ended by it.
 	Games int `json:"games"`
-	Moves int `json:"moves"` // of the player that were judged, or its faults
+	Moves int `json:"moves"` // of the player, from undecided positions, or its faults
 	// Score is the player's in the games of the group, 0 to 1, and Other in those that
-	// the group is compared with: all others, of the same opponents where there are
-	// enough. Both are for groups of games.
+	// the group is compared with: all others, of the same colour against the same opponents
+	// where there are enough. Both are for groups of games.
 	Score float64 `json:"score"`
 	Other float64 `json:"other"`
 	// Lost is the mean winning chance that a move of the group lost, and Theirs that of
 	// the opponents' moves. By fault, they are the means of a game, of all games.
 	Lost   float64 `json:"lost"`
 	Theirs float64 `json:"theirs"`
-	// Excess is by how much the group is worse than expected, above 0: in points of a
-	// game, or in winning chance a move (by fault, a game); Error is its 95 % error.
+	// Factor is how many times as much as elsewhere the player loses compared with its
+	// opponents, of groups of moves; Low and High are its 95 % interval.
+	Factor float64 `json:"factor,omitempty"`
+	Low    float64 `json:"low,omitempty"`
+	High   float64 `json:"high,omitempty"`
+	// Excess is by how much the group is worse than expected, above 0, of groups of games
+	// and faults: in points of a game, or in winning chance a game; Error is its 95 % error.
 	Excess float64 `json:"excess"`
 	Error  float64 `json:"error"`
-	P      float64 `json:"p"` // corrected for the number of groups
+	Tested bool    `json:"tested"` // P is known
+	P      float64 `json:"p"`      // corrected for the number of groups; 1 if it is not tested
 	Weak   bool    `json:"weak"`
 }
 
 // OfGames reports whether the groups are of games, not of moves.
 func (b By) OfGames() bool { return b == Opening || b == Opponent || b == Length }
+
+// OfMoves reports whether the groups are of moves, which a search has to judge.
+func (b By) OfMoves() bool { return !b.OfGames() && b != Fault }
 
 // Move is a judged move of the player, or the fault by which it lost in place of one.
 type Move struct {
@@ -147,11 +168,14 @@ func (m Move) Text() string {
 
 // Result is what Find finds.
 type Result struct {
-	Games  int          `json:"games"`
-	Score  float64      `json:"score"`
-	Judged int          `json:"judged"` // moves of the player
-	Lost   float64      `json:"lost"`   // mean of a judged move
-	Theirs float64      `json:"theirs"`
+	Games  int     `json:"games"`
+	Score  float64 `json:"score"`
+	Judged int     `json:"judged"` // moves of the player
+	// Lost is the mean of a judged move from an undecided position, Theirs that of the opponents'.
+	Lost   float64 `json:"lost"`
+	Theirs float64 `json:"theirs"`
+	// Own: the moves were judged by the players' own scores, so groups of moves are not tested.
+	Own    bool         `json:"own"`
 	Faults []FaultCount `json:"faults,omitempty"` // by which games were lost
 	Groups []Group      `json:"groups"`           // the weakest first
 	Moves  []Move       `json:"-"`                // that lost much, the worst first
@@ -168,21 +192,32 @@ func (r *Result) Weak() (weak []Group) {
 	return weak
 }
 
+// Tested counts the groups that were tested.
+func (r *Result) Tested() (n int) {
+	for _, g := range r.Groups {
+		if g.Tested {
+			n++
+		}
+	}
+	return n
+}
+
 // Find examines the games of a player, which are of one kind of game and have ended.
 // The error is of a game that can't be played through.
 func Find(games []*Game) (*Result, error) {
-	e := examination{games: games, groups: map[key]*members{}}
-	for i, g := range games {
-		if err := e.take(i, g); err != nil {
+	var all []*facts
+	own := false
+	for _, g := range games {
+		f, err := factsOf(g)
+		if err != nil {
 			return nil, fmt.Errorf("game %s: %w", g.Record.ID, err)
 		}
+		all = append(all, f)
+		own = own || g.Report.Own
 	}
-	r := &Result{Games: len(games), Judged: e.all[0].moves, Lost: e.all[0].mean(), Theirs: e.all[1].mean(), Faults: countFaults(games), Groups: []Group{}}
-	for _, g := range games {
-		r.Score += g.score() / float64(len(games))
-	}
-	e.examine(r)
-	e.mistakes(r)
+	r := examine(all, own)
+	r.Faults = countFaults(games)
+	r.listMoves(games, all)
 	return r, nil
 }
 
@@ -192,188 +227,39 @@ type key struct {
 	name string
 }
 
-// tally sums up losses.
-type tally struct {
-	moves int
-	lost  float64
-}
-
-func (t tally) mean() float64 { return t.lost / float64(max(t.moves, 1)) }
-
-func (t *tally) add(lost float64) { t.moves++; t.lost += lost }
-
-// members is what belongs to a group.
-type members struct {
-	games []int
-	moves map[int]*[2]tally // by game: of the player and of the opponent
-	total [2]tally
-}
-
-// examination is a run of Find.
-type examination struct {
-	games   []*Game
-	order   []key
-	groups  map[key]*members
-	all     [2]tally
-	overall []*[2]tally // by game, over all moves
-	plies   []judged    // of the player
-}
-
-func (e *examination) group(k key) *members {
-	m := e.groups[k]
-	if m == nil {
-		m = &members{moves: map[int]*[2]tally{}}
-		e.groups[k] = m
-		e.order = append(e.order, k)
-	}
-	return m
-}
-
-// take puts a game and its moves into their groups.
-func (e *examination) take(i int, g *Game) error {
-	of, err := groupsOfGame(g)
-	if err != nil {
-		return err
-	}
-	for _, k := range of {
-		m := e.group(k)
-		m.games = append(m.games, i)
-	}
-	e.overall = append(e.overall, &[2]tally{})
-	return eachMove(g, func(j judged) {
-		if !j.fault {
-			e.all[j.side].add(j.lost)
-			e.overall[i][j.side].add(j.lost)
-		}
-		for _, k := range j.groups {
-			m := e.group(k)
-			if m.moves[i] == nil {
-				m.moves[i] = &[2]tally{}
-			}
-			m.moves[i][j.side].add(j.lost)
-			m.total[j.side].add(j.lost)
-		}
-		if j.side == 0 {
-			j.game, j.groups = i, append(j.groups, of...)
-			e.plies = append(e.plies, j)
-		}
-	})
-}
-
-// examine fills in the groups.
-func (e *examination) examine(r *Result) {
-	scores := make([]float64, len(e.games))
-	opponents := make([]string, len(e.games))
-	for i, g := range e.games {
-		scores[i], opponents[i] = g.score(), opponentOf(g)
-	}
-	within := strata(opponents)
-	one := make([]int, len(e.games))
-	t := test{}
-	seen := map[string]bool{}
-	for _, k := range e.order {
-		m := e.groups[k]
-		g := Group{By: k.by, Name: k.name, Games: len(m.games), Moves: m.total[0].moves, Lost: m.total[0].mean(), Theirs: m.total[1].mean(), P: 1}
-		switch {
-		case k.by.OfGames():
-			same := fmt.Sprint(k.by, m.games)
-			if len(m.games) < MinGames || len(m.games) == len(e.games) || seen[same] {
-				continue // too few, all, or an opening that only goes on
-			}
-			seen[same] = true
-			in := within
-			if k.by == Opponent {
-				in = one
-			}
-			if !t.addScores(&g, scores, in, m.games) {
-				continue
-			}
-		case k.by == Fault:
-			same := fmt.Sprint(k.by, slices.Sorted(maps.Keys(m.moves)))
-			if len(m.moves) < MinGames || seen[same] || !t.addLosses(&g, e.forfeits(m)) {
-				continue // too few, or there is only one kind
-			}
-			seen[same] = true
-			all := float64(len(e.games))
-			g.Games, g.Lost, g.Theirs = len(m.moves), m.total[0].lost/all, m.total[1].lost/all
-		default:
-			if !t.addLosses(&g, e.excesses(m)) {
-				continue
-			}
-		}
-		r.Groups = append(r.Groups, g)
-	}
-	for i, p := range t.pValues(scores, within, one) {
-		r.Groups[i].P, r.Groups[i].Weak = p, p <= Level
-	}
-	slices.SortStableFunc(r.Groups, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.P, b.P), cmp.Compare(b.Excess/b.Error, a.Excess/a.Error))
-	})
-}
-
-// excesses returns for each game with moves of both sides in the group what the
-// player's lost more than the opponent's, less the same mean over all games.
-func (e *examination) excesses(m *members) map[int]float64 {
-	mean, n := 0.0, 0
-	for _, o := range e.overall {
-		if o[0].moves > 0 && o[1].moves > 0 {
-			mean += o[0].mean() - o[1].mean()
-			n++
-		}
-	}
-	mean /= float64(max(n, 1))
-	all := map[int]float64{}
-	for i, o := range m.moves {
-		if o[0].moves > 0 && o[1].moves > 0 {
-			all[i] = o[0].mean() - o[1].mean() - mean
-		}
-	}
-	return all
-}
-
-// forfeits returns for each game the winning chance that the player lost by the fault
-// of the group, less what the opponent lost by it. Unlike moves, faults need no
-// comparison with the rest: a weaker player need not forfeit more.
-func (e *examination) forfeits(m *members) map[int]float64 {
-	all := map[int]float64{}
-	for i := range e.games {
-		all[i] = 0
-		if o := m.moves[i]; o != nil {
-			all[i] = o[0].lost - o[1].lost
-		}
-	}
-	return all
-}
-
 // mistakeFrom is the winning chance that a move must lose to be listed: an inaccuracy
 // of package review.
 const mistakeFrom = 0.10
 
-// mistakes lists the judged moves, and those that lost most, of weak groups first.
-func (e *examination) mistakes(r *Result) {
+// listMoves lists the judged moves, and those that lost most, of weak groups first.
+func (r *Result) listMoves(games []*Game, all []*facts) {
 	weak := map[key]bool{}
 	for _, g := range r.Weak() {
 		weak[key{g.By, g.Name}] = true
 	}
-	for _, j := range e.plies {
-		g := e.games[j.game]
-		m := Move{Game: g, Ply: j.ply + 1, Chance: j.lost, Lost: j.lost, keys: j.groups}
-		if !j.fault {
-			m.Chance, m.Best = g.chanceBefore(j.ply), g.Report.Plies[j.ply].Best
-		}
-		for _, k := range j.groups {
-			m.Weak = m.Weak || weak[k]
-			switch {
-			case k.by.OfGames() || k.name == anyFault:
-			case k.by == NoProgress || k.by == Time || k.by == Fault: // no name without what it is by
-				m.Groups = append(m.Groups, string(k.by)+" "+k.name)
-			default:
-				m.Groups = append(m.Groups, k.name)
+	for i, f := range all {
+		for _, j := range f.moves {
+			if j.side != 0 {
+				continue
 			}
-		}
-		r.Played = append(r.Played, m)
-		if m.Lost >= mistakeFrom {
-			r.Moves = append(r.Moves, m)
+			m := Move{Game: games[i], Ply: j.ply + 1, Chance: j.chance, Lost: j.lost, keys: slices.Concat(j.groups, f.groups)}
+			if !j.fault {
+				m.Best = games[i].Report.Plies[j.ply].Best
+			}
+			for _, k := range m.keys {
+				m.Weak = m.Weak || weak[k]
+				switch {
+				case k.by.OfGames() || k.name == anyFault:
+				case k.by == NoProgress || k.by == Time || k.by == Fault: // no name without what it is by
+					m.Groups = append(m.Groups, string(k.by)+" "+k.name)
+				default:
+					m.Groups = append(m.Groups, k.name)
+				}
+			}
+			r.Played = append(r.Played, m)
+			if m.Lost >= mistakeFrom {
+				r.Moves = append(r.Moves, m)
+			}
 		}
 	}
 	slices.SortStableFunc(r.Moves, func(a, b Move) int {
@@ -385,38 +271,4 @@ func (e *examination) mistakes(r *Result) {
 		}
 		return cmp.Compare(b.Lost, a.Lost)
 	})
-}
-
-// fewestOfOpponent is how many games an opponent needs for a stratum of its own.
-const fewestOfOpponent = 10
-
-// strata numbers the games by opponent; those of opponents with few games are one.
-func strata(opponents []string) []int {
-	count, number := map[string]int{}, map[string]int{}
-	for _, o := range opponents {
-		count[o]++
-	}
-	of := make([]int, len(opponents))
-	for i, o := range opponents {
-		if count[o] < fewestOfOpponent {
-			continue // 0
-		}
-		if number[o] == 0 {
-			number[o] = len(number) + 1
-		}
-		of[i] = number[o]
-	}
-	return of
-}
-
-// spread returns the mean of values and the standard error of the mean.
-func spread(values []float64) (mean, sigma float64) {
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v / n
-	}
-	for _, v := range values {
-		sigma += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(sigma / max(n-1, 1) / n)
 }
