@@ -182,7 +182,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 		hold = defaultHold
 	}
 	need := p.need(human)
-	need.Running = o.Kind == protocol.OfferSeat
+	need.Running, need.Spare = o.Kind == protocol.OfferSeat, o.Spare
 	if need.Level && o.Opponent != nil && !o.Opponent.Player.Person() { // others can claim to be human
 		need.Bot = o.Opponent.Player
 	}
