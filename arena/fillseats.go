@@ -19,6 +19,10 @@ import (
 // waits. The queue group picks one at random each time.
 const offersEach = 3
 
+// busyEach is how often a player is asked for each of its other instances when one is busy: an instance without
+// a free slot stays in the queue, for the seats of running games, and says at once that it is busy.
+const busyEach = 4
+
 // unfilled is the reason why a challenge has no game yet.
 type unfilled struct {
 	final  bool              // the player that was asked for declined
@@ -128,7 +132,7 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 		offer.Opponent = &o
 	}
 	verdict := &unfilled{}
-	for range offersEach {
+	for tries, busy := 0, 0; tries < offersEach; tries++ {
 		pool, player, nobody := a.addressee(w, ch.Terms, o)
 		if nobody != nil {
 			return protocol.Holder{}, nobody
@@ -156,8 +160,13 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil
 		default:
 			a.metrics.offers.WithLabelValues(string(ans.Answer)).Inc()
-			if w.Player != "" && ans.Answer == protocol.Busy && !a.presence.several(w.Player, time.Now()) {
-				return protocol.Holder{}, &unfilled{} // else another of its instances may have room
+			if player != "" && ans.Answer == protocol.Busy {
+				busy++
+				if others := a.presence.count(player, time.Now()) - 1; busy < busyEach*others {
+					tries-- // one of them has room, or had
+				} else if w.Player != "" {
+					return protocol.Holder{}, &unfilled{}
+				}
 			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
 				declined := &unfilled{final: true, reason: ans.Reason.Known(), text: ans.Text}

@@ -28,6 +28,10 @@ func (a *Arena) report() protocol.Report {
 	r.Refereed = a.gamesHere()
 	now := time.Now()
 	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), now)
+	r.Vacant = a.vacantSeats()
+	if n, ok := a.survivedLosses(now); ok {
+		r.Survives = &n
+	}
 	r.SilentArenas = a.leases.silentArenas(now)
 	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}
 }

@@ -121,6 +121,7 @@ func (r *referee) try(q request) {
 type seatOffered struct {
 	seat  game.Seat
 	epoch uint64
+	spare bool
 	ans   protocol.OfferAnswer
 	err   error
 }
@@ -128,8 +129,16 @@ type seatOffered struct {
 func (q seatOffered) serve(r *referee) {
 	r.offering[q.seat] = false
 	r.offerNext[q.seat] = time.Now().Add(r.a.cfg.RetryAfter)
+	if q.spare {
+		r.spared[q.seat]++
+	}
 	player := r.game.Holder(q.seat).Player
 	switch {
+	case q.spare && q.err == nil && q.ans.Answer == protocol.Busy:
+		r.offerNext[q.seat] = time.Time{} // another one may have a slot
+		if h := r.game.Holder(q.seat); h.Instance == "" {
+			r.fill(q.seat, h, time.Now())
+		}
 	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(player, q.ans):
 		if r.a.presence.leaving(player, q.ans.Instance) != "" || r.a.presence.staysSilent(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
 			// It would lose the seat again at once, and so keep it from other instances, and

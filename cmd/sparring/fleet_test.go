@@ -461,3 +461,30 @@ func TestDrainOfOneProcess(t *testing.T) {
 		t.Errorf("a process that was resumed: %q, drained %d times", r.Error, drains.Load())
 	}
 }
+
+// The list says how many vacant seats there are, and how many losses leave each seat a slot: the
+// fewest that an arena knows.
+func TestFleetRoom(t *testing.T) {
+	arena := func(vacant int, survives ...int) protocol.Report {
+		r := protocol.Report{Process: protocol.ArenaProcess, Arena: &protocol.ArenaReport{Vacant: vacant}}
+		if len(survives) > 0 {
+			r.Arena.Survives = &survives[0]
+		}
+		return r
+	}
+	for _, c := range []struct {
+		reports []protocol.Report
+		want    string
+		not     string
+	}{
+		{[]protocol.Report{arena(0)}, "", "slot elsewhere"},
+		{[]protocol.Report{arena(0, 2), arena(1, 1)}, "1 seat of running games is vacant", "2 bot processes"},
+		{[]protocol.Report{arena(0, 2)}, "any 2 bot processes are lost", "vacant"},
+		{[]protocol.Report{arena(2, 0)}, "would leave seats without a free slot", "elsewhere if"},
+	} {
+		text := strings.Join(fleetViewOf(c.reports).lines(nil), "\n")
+		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+			t.Errorf("want %q and not %q:\n%s", c.want, c.not, text)
+		}
+	}
+}

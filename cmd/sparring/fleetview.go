@@ -130,6 +130,7 @@ func (v fleetView) lines(before *fleetView) []string {
 		}
 	}
 	t.addSilent(v)
+	t.addRoom(v)
 	t.addOthers(v.Others)
 	var text strings.Builder
 	for _, t := range []texttable.Table{t.bots, t.arenas} {
@@ -196,6 +197,29 @@ func (t *fleetText) addArena(r protocol.Report, earlier *protocol.Report, up str
 		a.SeatChanges, a.Takeovers, a.Dropped, a.Unkept, a.Faults, up, hostOf(r), r.Build)
 	if a.Omitted > 0 {
 		t.note("%s knows %s", r.Instance, count(a.Omitted, "more instance", "more instances"))
+	}
+}
+
+// addRoom warns of vacant seats, and notes how many losses of processes leave each seat a slot.
+func (t *fleetText) addRoom(v fleetView) {
+	vacant, survives := 0, -1
+	for _, r := range v.Reports {
+		if r.Arena == nil {
+			continue
+		}
+		vacant += r.Arena.Vacant
+		if n := r.Arena.Survives; n != nil && (survives < 0 || *n < survives) {
+			survives = *n
+		}
+	}
+	if vacant > 0 {
+		t.alarm("%s vacant", count(vacant, "seat of running games is", "seats of running games are"))
+	}
+	switch {
+	case survives == 0:
+		t.note("the loss of a bot process would leave seats without a free slot: others would take them beyond their slots, if their players have others")
+	case survives > 0:
+		t.note("every seat has a free slot elsewhere if any %s lost", count(survives, "bot process is", "bot processes are"))
 	}
 }
 
