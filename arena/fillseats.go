@@ -59,7 +59,9 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 		a.sent(msg.InProgress())
 		h, verdict := a.fillSeat(ctx, ch, seat, holders[seat.Other()])
 		if verdict != nil {
-			verdict.by = ch.Seats[seat].Player
+			if !verdict.later { // else it is not the player's fault
+				verdict.by = ch.Seats[seat].Player
+			}
 			return verdict
 		}
 		holders[seat] = h
@@ -138,11 +140,12 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			return protocol.Holder{}, nobody
 		}
 		offer.Player, offer.Deadline = player, time.Now().Add(a.cfg.OfferFor).UTC()
+		asked := time.Now()
 		ans, err := a.server.Offer(ctx, pool, offer)
 		switch {
 		case err != nil:
 			if !a.askAgain(ctx, ch, w, pool, player, err) {
-				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
+				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected() || a.reach.mayHaveLost(asked, time.Now())}
 			}
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
@@ -191,8 +194,10 @@ func (a *Arena) askAgain(ctx context.Context, ch protocol.Challenge, w protocol.
 	switch {
 	case ctx.Err() != nil, errors.Is(err, nats.ErrNoResponders):
 		return false
-	case !errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, protocol.ErrOfferAnswer):
 		a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
+	case !errors.Is(err, context.DeadlineExceeded):
+		return false // our own connection
 	}
 	switch now := time.Now(); {
 	case w.Player != "":

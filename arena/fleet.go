@@ -71,6 +71,7 @@ func (p *presence) knownInstances(seats map[protocol.InstanceID]int, now time.Ti
 			k.Players++
 			k.Player = min(k.Player, player)
 			k.Build, k.Fleet = in.hello.Build, k.Fleet || in.hello.Fleet
+			k.KnownMS = max(k.KnownMS, now.Sub(in.since).Milliseconds())
 			k.HeardMS = max(0, min(k.HeardMS, now.Sub(in.seen).Milliseconds()))
 		}
 	}

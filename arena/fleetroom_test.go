@@ -1,10 +1,15 @@
 package arena
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
@@ -130,6 +135,33 @@ func TestPairingKeepsRoom(t *testing.T) {
 		}
 		if more := p.pair(now); len(more) != 0 {
 			t.Errorf("room for %d losses: %d more pairs while those wait", losses, len(more))
+		}
+	}
+}
+
+// An answer to an offer that is malformed is the bot's fault, and said. Our own lost connection is not, and
+// neither asks again nor counts against a player.
+func TestOfferThatFailed(t *testing.T) {
+	t.Parallel()
+	const said = "malformed answer to an offer"
+	for name, c := range map[string]struct {
+		err          error
+		again, blame bool
+	}{
+		"malformed":          {fmt.Errorf("offer: %w", protocol.ErrOfferAnswer), true, true},
+		"connection closed":  {fmt.Errorf("offer: %w", nats.ErrConnectionClosed), false, false},
+		"connection is away": {fmt.Errorf("offer: %w", nats.ErrConnectionReconnecting), false, false},
+		"nobody is there":    {fmt.Errorf("offer: %w", nats.ErrNoResponders), false, false},
+		"no answer in time":  {fmt.Errorf("offer: %w", context.DeadlineExceeded), true, false},
+	} {
+		a, log := memoryPairer(t).a, new(gametest.Output)
+		a.log = zerolog.New(log)
+		w := protocol.SeatWanted{Pool: "team.alpha"}
+		if again := a.askAgain(t.Context(), protocol.Challenge{Game: "g"}, w, w.Pool, "", c.err); again != c.again {
+			t.Errorf("%s: it asks again: %t", name, again)
+		}
+		if log.Has(said) != c.blame {
+			t.Errorf("%s: %s", name, log)
 		}
 	}
 }

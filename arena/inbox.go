@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/game"
@@ -149,7 +148,7 @@ func (q seatOffered) serve(r *referee) {
 			return
 		}
 		r.seat(q.seat, q.epoch, q.ans.Instance)
-	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
+	case errors.Is(q.err, protocol.ErrOfferAnswer):
 		r.a.complain(protocol.OwnPool(player), "malformed answer to an offer", func(line *zerolog.Event) {
 			line.Err(q.err).Str("game", string(r.id)).Stringer("seat", q.seat)
 		})

@@ -381,9 +381,16 @@ func (b *Bot) stop() {
 	b.stopping = true
 	b.mu.Unlock()
 	var wg sync.WaitGroup
+	var kept atomic.Int64 // players who have not given their seats back
+	var why atomic.Pointer[error]
 	for _, p := range b.roster() {
 		if p.known() && !b.isDisplaced() {
-			wg.Go(func() { p.leave() })
+			wg.Go(func() {
+				if err := p.leave(); err != nil {
+					kept.Add(1)
+					why.Store(&err)
+				}
+			})
 		}
 	}
 	ended := make(chan struct{})
@@ -392,6 +399,9 @@ func (b *Bot) stop() {
 		close(ended)
 	}()
 	wg.Wait()
+	if n := kept.Load(); n > 0 { // once, for hundreds of players
+		warnNotGivenBack(b.log, *why.Load(), int(n))
+	}
 	select {
 	case <-ended:
 	case <-time.After(stopTimeout):

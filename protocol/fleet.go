@@ -160,6 +160,8 @@ type KnownInstance struct {
 	Fleet    bool       `json:"fleet,omitempty"` // it answers the operator, by its hello
 	Games    int        `json:"games"`           // seats that it holds in running games
 	HeardMS  int64      `json:"heard_ms"`        // since its last message
+	// KnownMS is since its first message; absent: unknown.
+	KnownMS int64 `json:"known_ms,omitempty"`
 }
 
 // MaxKnownInstances is the length of the longest list of instances in a report.

@@ -440,7 +440,7 @@ func TestDrainOfOneProcess(t *testing.T) {
 		start(protocol.ModeRunning, func() {})
 		close(again)
 	})
-	f := fleetFlags{timeout: patience}
+	f := fleetFlags{timeout: patience, controlTime: patience}
 	op := protocol.NewOperator(connect(srv.Platform()), subjects)
 	r := f.control(ctx, op, "one", protocol.FleetDrain, new(lookout))
 	<-again
@@ -485,6 +485,17 @@ func TestFleetRoom(t *testing.T) {
 		text := strings.Join(fleetViewOf(c.reports).lines(nil), "\n")
 		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
 			t.Errorf("want %q and not %q:\n%s", c.want, c.not, text)
+		}
+	}
+}
+
+// A process that has just started is not taken for one of an older build.
+func TestFleetOthers(t *testing.T) {
+	for known, want := range map[int64]string{0: "a build that does not answer", 3_000: "has just started", 60_000: "a build that does not answer"} {
+		r := protocol.Report{Process: protocol.ArenaProcess, Arena: &protocol.ArenaReport{
+			Instances: []protocol.KnownInstance{{Instance: "one", Player: "ann", Players: 1, KnownMS: known}}}}
+		if text := strings.Join(fleetViewOf([]protocol.Report{r}).lines(nil), "\n"); !strings.Contains(text, want) {
+			t.Errorf("known for %d ms: want %q:\n%s", known, want, text)
 		}
 	}
 }

@@ -233,6 +233,9 @@ func (t *fleetText) addSilent(v fleetView) {
 	}
 }
 
+// startsWithin is how long a process may take from its first message until it answers the operator.
+const startsWithin = 15 * time.Second
+
 // addOthers notes the instances that are not of the fleet.
 func (t *fleetText) addOthers(others []protocol.KnownInstance) {
 	for i, k := range others {
@@ -240,7 +243,11 @@ func (t *fleetText) addOthers(others []protocol.KnownInstance) {
 			t.note("and %s like it", count(len(others)-i, "instance", "instances"))
 			break
 		}
-		t.note("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build"))
+		what := "is not of the fleet, or of a build that does not answer the operator"
+		if k.KnownMS > 0 && k.KnownMS < startsWithin.Milliseconds() {
+			what = "has just started, or is not of the fleet"
+		}
+		t.note("%s %s: %s, last heard %s ago, %s, %s", k.Instance, what, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build"))
 	}
 }
 
