@@ -97,6 +97,11 @@ func New(ctx context.Context, nc *nats.Conn, cfg Config, log zerolog.Logger) (*A
 		return nil, fmt.Errorf("arena: %w", err)
 	}
 	a.metrics.gauge("games_unkept", "Games that go on without their logs now, for lack of space.", func() float64 { return float64(a.unkept.Load()) })
+	a.metrics.gauge("seats_vacant", "Seats without a holder in the running games that this process referees.", func() float64 { return float64(a.vacantSeats()) })
+	a.metrics.gauge("fleet_survives_losses", "How many of the operator's bot processes can be lost at once with a free slot elsewhere for each of their seats.", func() float64 {
+		n, _ := a.survivedLosses(time.Now())
+		return float64(n)
+	})
 	a.server = protocol.NewServer(nc, subjects, cfg.Limits, a.store.peopleKey, a.log)
 	a.metrics.count("requests_dropped_total", "Requests dropped because their players had sent too many.", func() float64 { return float64(a.server.Dropped()) })
 	a.leases = newLeases(a.store.leases, cfg.Name, cfg.LeaseFor, a.store.off, nc.IsConnected, a.log)

@@ -86,6 +86,9 @@ type Ladder struct {
 	// the ladder rests: games do not change these ratings, and anchors do not meet each
 	// other.
 	Anchors map[protocol.PlayerID]glicko.Rating
+	// Losses is how many of the operator's bot processes may be lost at once, whichever they are, so that
+	// others have free slots for their seats: no pairing takes these. 0 keeps none.
+	Losses int
 	// Pause is how long a player rests between two games, or the time between two
 	// rounds.
 	Pause time.Duration
@@ -118,7 +121,7 @@ func Defaults() Config {
 		Warn:      diskspace.Limits{Within: 24 * time.Hour, Share: 0.9},
 		Retention: Retention{Notice: 10 * time.Minute, Every: time.Minute},
 		Ladder: Ladder{
-			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1,
+			Clocks: []clock.Spec{{Kind: clock.Fischer, Initial: time.Minute, Increment: time.Second}}, Games: 1, Losses: 1,
 			Pause: time.Second, StableFor: 2 * time.Second, AbsentFor: 30 * time.Second, NoShow: time.Minute,
 		},
 	}
@@ -216,6 +219,7 @@ func (l Ladder) validate(faults *configs.Faults) {
 	if l.Rounds < 0 {
 		faults.Add("LADDER_ROUNDS", "%d: want 0 (for ever) or more", l.Rounds)
 	}
+	faults.AtLeast("LADDER_LOSSES", l.Losses, 0)
 	if l.Pause < 0 {
 		faults.Add("LADDER_PAUSE", "%v: want 0 or more", l.Pause)
 	}

@@ -19,6 +19,10 @@ import (
 // waits. The queue group picks one at random each time.
 const offersEach = 3
 
+// busyEach is how often a player is asked for each of its other instances when one is busy: an instance without
+// a free slot stays in the queue, for the seats of running games, and says at once that it is busy.
+const busyEach = 4
+
 // unfilled is the reason why a challenge has no game yet.
 type unfilled struct {
 	final  bool              // the player that was asked for declined
@@ -55,7 +59,9 @@ func (a *Arena) fillSeats(ctx context.Context, msg jetstream.Msg, ch protocol.Ch
 		a.sent(msg.InProgress())
 		h, verdict := a.fillSeat(ctx, ch, seat, holders[seat.Other()])
 		if verdict != nil {
-			verdict.by = ch.Seats[seat].Player
+			if !verdict.later { // else it is not the player's fault
+				verdict.by = ch.Seats[seat].Player
+			}
 			return verdict
 		}
 		holders[seat] = h
@@ -128,17 +134,18 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 		offer.Opponent = &o
 	}
 	verdict := &unfilled{}
-	for range offersEach {
+	for tries, busy := 0, 0; tries < offersEach; tries++ {
 		pool, player, nobody := a.addressee(w, ch.Terms, o)
 		if nobody != nil {
 			return protocol.Holder{}, nobody
 		}
 		offer.Player, offer.Deadline = player, time.Now().Add(a.cfg.OfferFor).UTC()
+		asked := time.Now()
 		ans, err := a.server.Offer(ctx, pool, offer)
 		switch {
 		case err != nil:
 			if !a.askAgain(ctx, ch, w, pool, player, err) {
-				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected()}
+				return protocol.Holder{}, &unfilled{later: !a.nc.IsConnected() || a.reach.mayHaveLost(asked, time.Now())}
 			}
 		case ans.Answer == protocol.Accept && !a.presence.authentic(ans.Player, ans):
 			a.metrics.offers.WithLabelValues("stranger").Inc()
@@ -156,8 +163,13 @@ func (a *Arena) fillSeat(ctx context.Context, ch protocol.Challenge, seat game.S
 			return a.holder(ch.Terms, ans.Player, ans.Instance), nil
 		default:
 			a.metrics.offers.WithLabelValues(string(ans.Answer)).Inc()
-			if w.Player != "" && ans.Answer == protocol.Busy && !a.presence.several(w.Player, time.Now()) {
-				return protocol.Holder{}, &unfilled{} // else another of its instances may have room
+			if player != "" && ans.Answer == protocol.Busy {
+				busy++
+				if others := a.presence.count(player, time.Now()) - 1; busy < busyEach*others {
+					tries-- // one of them has room, or had
+				} else if w.Player != "" {
+					return protocol.Holder{}, &unfilled{}
+				}
 			}
 			if ans.Answer == protocol.Decline && w.Player != "" && w.Instance == "" && ans.Reason != protocol.DeclineDraining {
 				declined := &unfilled{final: true, reason: ans.Reason.Known(), text: ans.Text}
@@ -182,8 +194,10 @@ func (a *Arena) askAgain(ctx context.Context, ch protocol.Challenge, w protocol.
 	switch {
 	case ctx.Err() != nil, errors.Is(err, nats.ErrNoResponders):
 		return false
-	case !errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, protocol.ErrOfferAnswer):
 		a.complain(pool, "malformed answer to an offer", func(line *zerolog.Event) { line.Err(err).Str("game", string(ch.Game)) })
+	case !errors.Is(err, context.DeadlineExceeded):
+		return false // our own connection
 	}
 	switch now := time.Now(); {
 	case w.Player != "":

@@ -28,6 +28,10 @@ func (a *Arena) report() protocol.Report {
 	r.Refereed = a.gamesHere()
 	now := time.Now()
 	r.Instances, r.Omitted = a.presence.knownInstances(a.index.seatsHeld(), now)
+	r.Vacant = a.vacantSeats()
+	if n, ok := a.survivedLosses(now); ok {
+		r.Survives = &n
+	}
 	r.SilentArenas = a.leases.silentArenas(now)
 	return protocol.Report{Mode: protocol.ModeRunning, Arena: r, Space: a.space.report()}
 }
@@ -67,6 +71,7 @@ func (p *presence) knownInstances(seats map[protocol.InstanceID]int, now time.Ti
 			k.Players++
 			k.Player = min(k.Player, player)
 			k.Build, k.Fleet = in.hello.Build, k.Fleet || in.hello.Fleet
+			k.KnownMS = max(k.KnownMS, now.Sub(in.since).Milliseconds())
 			k.HeardMS = max(0, min(k.HeardMS, now.Sub(in.seen).Milliseconds()))
 		}
 	}

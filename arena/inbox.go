@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
 
 	"sparring/game"
@@ -121,6 +120,7 @@ func (r *referee) try(q request) {
 type seatOffered struct {
 	seat  game.Seat
 	epoch uint64
+	spare bool
 	ans   protocol.OfferAnswer
 	err   error
 }
@@ -128,8 +128,16 @@ type seatOffered struct {
 func (q seatOffered) serve(r *referee) {
 	r.offering[q.seat] = false
 	r.offerNext[q.seat] = time.Now().Add(r.a.cfg.RetryAfter)
+	if q.spare {
+		r.spared[q.seat]++
+	}
 	player := r.game.Holder(q.seat).Player
 	switch {
+	case q.spare && q.err == nil && q.ans.Answer == protocol.Busy:
+		r.offerNext[q.seat] = time.Time{} // another one may have a slot
+		if h := r.game.Holder(q.seat); h.Instance == "" {
+			r.fill(q.seat, h, time.Now())
+		}
 	case q.err == nil && q.ans.Answer == protocol.Accept && r.a.presence.authentic(player, q.ans):
 		if r.a.presence.leaving(player, q.ans.Instance) != "" || r.a.presence.staysSilent(player, q.ans.Instance) || r.a.reach.gone(r.a.presence.seen(player, q.ans.Instance), r.a.cfg.LostAfter) {
 			// It would lose the seat again at once, and so keep it from other instances, and
@@ -140,7 +148,7 @@ func (q seatOffered) serve(r *referee) {
 			return
 		}
 		r.seat(q.seat, q.epoch, q.ans.Instance)
-	case q.err != nil && !errors.Is(q.err, nats.ErrNoResponders) && !errors.Is(q.err, context.DeadlineExceeded):
+	case errors.Is(q.err, protocol.ErrOfferAnswer):
 		r.a.complain(protocol.OwnPool(player), "malformed answer to an offer", func(line *zerolog.Event) {
 			line.Err(q.err).Str("game", string(r.id)).Stringer("seat", q.seat)
 		})

@@ -124,7 +124,7 @@ func TestSlotsKeptForPeople(t *testing.T) {
 		w := &postedPairing{}
 		w.ch.Seats[0].Player, w.ch.Seats[1].Player = test.x, test.y
 		left := maps.Clone(room)
-		if got := takeSlots(w, players, left); got != test.want {
+		if got := takeSlots(w, players, left, nil); got != test.want {
 			t.Errorf("%s and %s have slots for each other: %v", test.x, test.y, got)
 		}
 		if taken := !maps.Equal(left, room); taken != test.want {

@@ -50,6 +50,7 @@ type pairer struct {
 	pools  []ladderGroup
 	posted map[protocol.GameID]*postedPairing
 	known  map[protocol.PlayerID]*contender
+	keeps  bool // room for the loss of processes, instead of pairing more
 
 	mu    sync.Mutex
 	ended []protocol.Event // the ends of the ladder's games since the last step
@@ -180,6 +181,7 @@ func (p *pairer) pair(now time.Time) []*postedPairing {
 		}
 	}
 	room := p.room(present, now)
+	spare := p.keepRoom(present, room, now)
 	players := p.freePlayers(present, room, now)
 	var made []*postedPairing
 	for _, k := range rand.Perm(len(p.pools)) { // who plays several games gets each in turn
@@ -197,7 +199,7 @@ func (p *pairer) pair(now time.Time) []*postedPairing {
 	})
 	more := maxPosted - len(p.posted)
 	return slices.DeleteFunc(made, func(w *postedPairing) bool {
-		if more > 0 && takeSlots(w, players, room) {
+		if more > 0 && takeSlots(w, players, room, spare) {
 			more--
 			return false
 		}
@@ -300,21 +302,24 @@ func fit(t protocol.Terms, x, y *free, ox, oy protocol.Opponent, room map[slotPo
 
 // takeSlots takes a slot for each player of a pairing. It returns false if others
 // have taken them.
-func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[slotPool]freeSlots) bool {
-	var before [2]freeSlots
-	var took [2]slotPool
+func takeSlots(w *postedPairing, players map[protocol.PlayerID]*free, room map[slotPool]freeSlots, spare spareSeats) bool {
+	giveBack := func() {}
 	for seat, wanted := range w.ch.Seats {
 		instances, against := players[wanted.Player].instances, players[w.ch.Seats[1-seat].Player].kind
 		i := slices.IndexFunc(instances, func(in presentInstance) bool { return in.slots(against, room) > 0 })
 		if i < 0 {
-			if seat == 1 {
-				room[took[0]] = before[0]
-			}
+			giveBack()
 			return false
 		}
 		key := slotPoolOf(instances[i].hello)
-		took[seat], before[seat] = key, room[key]
-		room[key] = room[key].less(against)
+		unspare, ok := spare.take(key)
+		if !ok {
+			giveBack()
+			return false
+		}
+		before := room[key]
+		room[key] = before.less(against)
+		giveBack = func() { room[key] = before; unspare() }
 	}
 	return true
 }

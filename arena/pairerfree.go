@@ -38,22 +38,37 @@ func (in presentInstance) slots(against protocol.Kind, room map[slotPool]freeSlo
 	return min(in.free.against(against), room[slotPoolOf(in.hello)].against(against))
 }
 
-// room returns the free slots of each pool of them: those of its last heartbeat, for
+// freeSlots returns the free slots of each pool of them: those of its last heartbeat, for
 // whichever player, less those that are taken though no heartbeat says so yet, for
-// pairings that wait and games that have just begun.
-func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.Time) map[slotPool]freeSlots {
-	room, seen := make(map[slotPool]freeSlots), make(map[slotPool]time.Time)
-	take := func(h *protocol.Hello, against protocol.Kind) {
-		key := slotPoolOf(h)
-		room[key] = room[key].less(against)
-	}
+// games that have just begun.
+func (a *Arena) freeSlots(present map[protocol.PlayerID][]presentInstance, now time.Time) map[slotPool]freeSlots {
+	free, seen := make(map[slotPool]freeSlots), make(map[slotPool]time.Time)
 	for _, instances := range present {
 		for _, in := range instances {
 			if key := slotPoolOf(in.hello); in.seen.After(seen[key]) {
-				seen[key], room[key] = in.seen, in.pool
+				seen[key], free[key] = in.seen, in.pool
 			}
 		}
 	}
+	a.index.each(func(e *protocol.Event) {
+		if now.Sub(e.Started) > begunLately {
+			return
+		}
+		for seat, h := range e.Holders {
+			for _, in := range present[h.Player] {
+				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
+					key := slotPoolOf(in.hello)
+					free[key] = free[key].less(e.Holders[1-seat].Kind)
+				}
+			}
+		}
+	})
+	return free
+}
+
+// room returns the free slots of each pool of them that pairings do not wait for.
+func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.Time) map[slotPool]freeSlots {
+	room := p.a.freeSlots(present, now)
 	for _, w := range p.posted {
 		for seat, wanted := range w.ch.Seats {
 			against := protocol.Bot
@@ -61,23 +76,56 @@ func (p *pairer) room(present map[protocol.PlayerID][]presentInstance, now time.
 				against = all[0].hello.Kind
 			}
 			if all := present[wanted.Player]; len(all) > 0 {
-				take(all[0].hello, against)
+				key := slotPoolOf(all[0].hello)
+				room[key] = room[key].less(against)
 			}
 		}
 	}
-	p.a.index.each(func(e *protocol.Event) {
-		if now.Sub(e.Started) > begunLately {
-			return
-		}
-		for seat, h := range e.Holders {
-			for _, in := range present[h.Player] {
-				if in.hello.Instance == h.Instance && !slices.Contains(in.games, e.Game) {
-					take(in.hello, e.Holders[1-seat].Kind)
-				}
+	return room
+}
+
+// spareSeats is how many more seats a group of the operator's bot processes may play, by the slots
+// that they have together. Others have none.
+type spareSeats map[slotPool]*int
+
+// keepRoom limits the room of the operator's bot processes, so that they survive as many losses as
+// the settings say. Seats that are vacant come before new games.
+func (p *pairer) keepRoom(present map[protocol.PlayerID][]presentInstance, room map[slotPool]freeSlots, now time.Time) spareSeats {
+	f, spare := p.a.fleetRoom(present, now), make(spareSeats)
+	for _, w := range p.posted {
+		for _, wanted := range w.ch.Seats {
+			if g, _ := f.groupOf(present[wanted.Player]); g != nil {
+				g.promise++
 			}
 		}
-	})
-	return room
+	}
+	keeps := false
+	for _, g := range f.groups {
+		n, free := g.spare(p.a.cfg.Ladder.Losses), g.unpromised()
+		keeps = keeps || n < 2 && free >= 2
+		for key := range g.free {
+			spare[key] = &n
+			room[key] = freeSlots{min(room[key].all, n), min(room[key].bots, n)}
+		}
+	}
+	if keeps != p.keeps {
+		p.keeps = keeps
+		p.a.log.Info().Bool("keeps", keeps).Int("losses", p.a.cfg.Ladder.Losses).Msg("bot processes keep their free slots for the loss of others, and are not paired")
+	}
+	return spare
+}
+
+// take takes a seat, and returns how to give it back; false if there is none.
+func (s spareSeats) take(key slotPool) (back func(), ok bool) {
+	n := s[key]
+	switch {
+	case n == nil:
+		return func() {}, true
+	case *n < 1:
+		return nil, false
+	}
+	*n--
+	return func() { *n++ }, true
 }
 
 // freePlayers returns those who may be paired now, by id.

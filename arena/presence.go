@@ -197,6 +197,18 @@ func (p *presence) busy(player protocol.PlayerID, against protocol.Kind, now tim
 	return busy
 }
 
+// hasSlot reports whether an instance of the player is present that has a free slot.
+func (p *presence) hasSlot(player protocol.PlayerID, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, in := range p.players[player] {
+		if p.isPresent(in, now) && in.free.all > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // authentic reports whether an answer to an offer comes from the instance that
 // it names: any member of a pool could name another's.
 func (p *presence) authentic(player protocol.PlayerID, ans protocol.OfferAnswer) bool {
@@ -236,15 +248,19 @@ func (p *presence) has(player protocol.PlayerID, now time.Time, fits func(*proto
 
 // several reports whether more than one instance of the player is present.
 func (p *presence) several(player protocol.PlayerID, now time.Time) bool {
+	return p.count(player, now) > 1
+}
+
+// count returns how many instances of the player are present.
+func (p *presence) count(player protocol.PlayerID, now time.Time) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := 0
 	for _, in := range p.players[player] {
 		if p.isPresent(in, now) {
 			n++
 		}
 	}
-	return n > 1
+	return n
 }
 
 // partlySilent reports whether an instance of the player is present and another is not, though

@@ -40,6 +40,7 @@ type referee struct {
 	watching  [2]uint64     // epoch in which the seat's holder receives the entries of the log; 0: never
 	offering  [2]bool       // an offer of the vacant seat is under way
 	offerNext [2]time.Time  // when the vacant seat is offered again
+	spared    [2]int        // offers of the vacant seat to those with a free slot that were in vain
 
 	unlogged  []protocol.Event // refused by the store for lack of space: the log is behind the game
 	catchUpAt time.Time        // when to try again

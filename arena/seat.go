@@ -49,12 +49,16 @@ func (r *referee) vacated(seat game.Seat, event *protocol.Event, now time.Time) 
 	if event == nil {
 		return
 	}
-	r.seatSince[seat], r.offerNext[seat] = now, now
+	r.seatSince[seat], r.offerNext[seat], r.spared[seat] = now, now, 0
 	r.apply(event, protocol.ActAnswer{})
 	if r.ctx.Err() == nil {
 		r.fill(seat, r.game.Holder(seat), now)
 	}
 }
+
+// spareOffers is how often a vacant seat is offered to instances with a free slot only, if there
+// is one. The server chooses whom it asks, and the others say at once that they are busy.
+const spareOffers = 16
 
 // fill looks for an instance for a vacant seat.
 func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
@@ -69,16 +73,18 @@ func (r *referee) fill(seat game.Seat, h protocol.Holder, now time.Time) {
 		return
 	}
 	r.offering[seat] = true
+	spare := r.spared[seat] < spareOffers && r.a.presence.hasSlot(h.Player, now)
 	s := r.game.Snapshot(now)
 	other := s.Holders[seat.Other()]
 	offer := protocol.Offer{
 		Kind: protocol.OfferSeat, Game: s.Game, Terms: s.Terms, Seat: seat, Player: h.Player,
 		Opponent: &protocol.Opponent{Player: other.Player, Display: other.Display, Kind: other.Kind, Rating: other.Rating},
 		Ply:      len(s.Moves), Deadline: now.Add(r.a.cfg.OfferFor).UTC(), HoldMS: r.a.cfg.HoldFor.Milliseconds(),
+		Spare: spare,
 	}
 	r.a.wg.Go(func() {
 		ans, err := r.a.server.Offer(r.ctx, protocol.OwnPool(h.Player), offer)
-		r.send(seatOffered{seat, h.Epoch, ans, err})
+		r.send(seatOffered{seat, h.Epoch, spare, ans, err})
 	})
 }
 

@@ -134,7 +134,7 @@ func New(nc *nats.Conn, cfg Config, d Deps) (*Bot, error) {
 	if d.PlayerPool != nil {
 		pool = d.PlayerPool
 	}
-	b.overload = newOverload(pool, b.ledger, cfg.Slots, cfg.Ponder, b.log)
+	b.overload = newOverload(pool, b.ledger, cfg.slots(), cfg.Ponder, b.log)
 	for _, profile := range profiles {
 		p, err := newPlayer(b, profile)
 		if err != nil {
@@ -157,6 +157,7 @@ func (b *Bot) Drain() { b.setMode(protocol.ModeDraining, "a signal", true) } // 
 // the seats back to the platform and returns within three seconds. It returns an
 // error when the connection is closed, and ErrSameInstance. It can be called once.
 func (b *Bot) Run(ctx context.Context) error {
+	b.warnOfCap()
 	b.warmUp(ctx)
 	games, stopGames := context.WithCancel(ctx)
 	defer stopGames()
@@ -216,6 +217,15 @@ func (b *Bot) Run(ctx context.Context) error {
 	wg.Wait()
 	b.stop()
 	return err
+}
+
+// warnOfCap says that fewer games are offered than the settings ask for.
+func (b *Bot) warnOfCap() {
+	c := b.cfg
+	if offered := c.slots(); offered < c.Slots {
+		b.log.Warn().Int("slots", c.Slots).Int("offered", offered).Int("cores", c.cores()).Int("games_per_core", c.GamesPerCore).Int("threads", c.Threads).
+			Msg("fewer slots are offered than SPARRING_SLOTS: the cores are for no more; raise SPARRING_GAMES_PER_CORE if they do")
+	}
 }
 
 // warmUp starts the players' engines before any clock runs. A player whose engine
@@ -371,9 +381,16 @@ func (b *Bot) stop() {
 	b.stopping = true
 	b.mu.Unlock()
 	var wg sync.WaitGroup
+	var kept atomic.Int64 // players who have not given their seats back
+	var why atomic.Pointer[error]
 	for _, p := range b.roster() {
 		if p.known() && !b.isDisplaced() {
-			wg.Go(func() { p.leave() })
+			wg.Go(func() {
+				if err := p.leave(); err != nil {
+					kept.Add(1)
+					why.Store(&err)
+				}
+			})
 		}
 	}
 	ended := make(chan struct{})
@@ -382,6 +399,9 @@ func (b *Bot) stop() {
 		close(ended)
 	}()
 	wg.Wait()
+	if n := kept.Load(); n > 0 { // once, for hundreds of players
+		warnNotGivenBack(b.log, *why.Load(), int(n))
+	}
 	select {
 	case <-ended:
 	case <-time.After(stopTimeout):

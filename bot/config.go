@@ -33,11 +33,11 @@ type Config struct {
 	LevelGames   []string `split_words:"true" desc:"games whose ten levels this process acts for, if LEVELS is set; empty: all"`
 	LevelsLadder bool     `split_words:"true" default:"false" desc:"the levels play rated games against bots as well, as opponents on the ladder"`
 
-	Slots        int           `default:"8" desc:"maximum number of games at once, of all players together; up to 256 of each"`
+	Slots        int           `default:"8" desc:"maximum number of new games at once, of all players together; up to 256 of each. Seats of running games are taken beyond it"`
 	HumanSlots   int           `split_words:"true" default:"0" desc:"how many of the SLOTS are reserved for games against humans"`
 	Cores        int           `default:"0" desc:"cores for searches; 0: all"`
 	PlayerCores  int           `split_words:"true" default:"0" desc:"how many of the CORES the games of PLAYERS or PROFILES may use, so that the levels and analyses need not wait for them; 0: all"`
-	GamesPerCore int           `split_words:"true" default:"8" desc:"maximum number of search threads of games per core"`
+	GamesPerCore int           `split_words:"true" default:"8" desc:"search threads of games per core that are offered: SLOTS is cut to CORES times this, divided by THREADS, and the log says so"`
 	Threads      int           `default:"1" desc:"threads of each search"`
 	HashMB       int           `split_words:"true" default:"64" desc:"size of a hash table in MiB; there is one for each engine and kind of game, and one for each running search of a reproducible game"`
 	Book         string        `default:"shipped" desc:"opening books of our own engine: shipped, none, a *.book file, or a directory of them"`
@@ -196,9 +196,16 @@ func (c Config) cores() int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// slots returns how many games at once are offered, without those of levels: SLOTS, or fewer
+// if the cores are for fewer. It is the number in the ledger, in hellos and in reports.
+func (c Config) slots() int { return min(c.Slots, c.mostByCores()) }
+
+// mostByCores returns how many games the search threads are for.
+func (c Config) mostByCores() int { return max(c.cores()*c.GamesPerCore/c.Threads, 1) }
+
 // limits returns the ledger's.
 func (c Config) limits() policy.Limits {
-	return policy.Limits{Games: c.Slots, ForHumans: c.HumanSlots, Threads: c.cores() * c.GamesPerCore, Levels: c.Levels, PerBot: levelsPerBot}
+	return policy.Limits{Games: c.slots(), ForHumans: c.HumanSlots, Levels: c.Levels, PerBot: levelsPerBot}
 }
 
 // RecordsDir returns the folder of the records of games.

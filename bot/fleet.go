@@ -36,7 +36,7 @@ func (b *Bot) Report() protocol.Report {
 	levels := b.ledger.UsedByLevels()
 	load := b.load()
 	r := &protocol.BotReport{
-		Slots: b.cfg.Slots, Games: b.ledger.Used() - levels, LevelSlots: b.cfg.Levels, LevelGames: levels,
+		Slots: b.cfg.slots(), Games: b.ledger.Used() - levels, LevelSlots: b.cfg.Levels, LevelGames: levels,
 		Cores: b.cfg.cores(), Load: b.busy.share(b.cfg.cores()), Thinking: load.Thinking, Waiting: load.Waiting, Pondering: load.Pondering,
 		Analyses: b.analyst.underWay(),
 		Overhead: protocol.Overhead{Moves: counts.Measured, P50MS: counts.Overhead[0].Milliseconds(), P95MS: counts.Overhead[1].Milliseconds(), P99MS: counts.Overhead[2].Milliseconds()},

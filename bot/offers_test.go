@@ -133,12 +133,40 @@ func TestOneSlotIsGivenOnce(t *testing.T) {
 	if accepted != 1 || f.ledger.Used() != 1 {
 		t.Errorf("%d offers accepted, %d slots used, want 1", accepted, f.ledger.Used())
 	}
-	gametest.Eventually(t, "the instance to leave all queues", func() bool {
-		return !slices.ContainsFunc(pools, func(pool protocol.Pool) bool {
+	gametest.Eventually(t, "the instance to leave all queues but its own, for seats of running games", func() bool {
+		return !slices.ContainsFunc(pools[1:], func(pool protocol.Pool) bool {
 			_, err := p.server.Offer(context.Background(), pool, probe(t))
 			return !errors.Is(err, nats.ErrNoResponders)
 		})
 	})
+	seat := offerOf(small(t), "running", game.First)
+	if ans := p.offer(pools[0], seat); ans.Answer != protocol.Busy {
+		t.Errorf("a new game without a slot: %+v, want busy", ans)
+	}
+	seat.Kind, seat.Player, seat.Spare = protocol.OfferSeat, hare, true
+	if ans := p.offer(pools[0], seat); ans.Answer != protocol.Busy {
+		t.Errorf("a seat for which another instance may have a slot: %+v, want busy", ans)
+	}
+	seat.Spare = false
+	if ans := p.offer(pools[0], seat); ans.Answer != protocol.Accept {
+		t.Errorf("a seat for which nobody has a slot: %+v, want accept", ans)
+	}
+	p.seen("a heartbeat without free slots", func() bool { return p.alive.Free == 0 && p.alive.FreeTogether == nil })
+}
+
+// The slots are as many as the cores are for, in the ledger, the hello, the report and the
+// log.
+func TestSlotsAreCutToTheCores(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) { c.Slots, c.Cores, c.GamesPerCore, c.Levels = 100, 1, 3, 0 })
+	p.seen("the hello", func() bool { return p.lastHello.Slots == 3 && p.alive.Free == 3 })
+	if r := f.Report().Bot; r.Slots != 3 || f.ledger.Free(f.roster()[0].need(false)) != 3 {
+		t.Errorf("%d slots reported, %d free", r.Slots, f.ledger.Free(f.roster()[0].need(false)))
+	}
+	if !f.log.Has("fewer slots are offered than SPARRING_SLOTS") || !f.log.Has(`"slots":100,"offered":3,"cores":1,"games_per_core":3,"threads":1`) {
+		t.Error("the log does not say so")
+	}
 }
 
 // probe returns an offer that shows whether an instance is in a queue: of a game

@@ -25,7 +25,7 @@ func TestOverload(t *testing.T) {
 		e, log := &greedy{}, new(gametest.Output)
 		pool := engine.NewPool(2)
 		defer pool.Close()
-		ledger := policy.NewLedger(policy.Limits{Games: slots, Threads: 100})
+		ledger := policy.NewLedger(policy.Limits{Games: slots})
 		o := newOverload(pool, ledger, slots, true, zerolog.New(log))
 		g, err := e.newGame("", engine.GameOptions{})
 		if err != nil {
@@ -49,7 +49,7 @@ func TestOverload(t *testing.T) {
 		}
 		var games []*policy.Reservation
 		for range slots {
-			r, err := ledger.Reserve(policy.Need{Player: hare, Threads: 1}, 0, nil)
+			r, err := ledger.Reserve(policy.Need{Player: hare}, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,10 +75,10 @@ func TestOverload(t *testing.T) {
 			t.Fatalf("%d slots offered, want %d: %s", offered(), slots*3/4, log)
 		}
 		games[0].Release()
-		if ledger.Free(policy.Need{Player: hare, Threads: 1}) != 0 {
+		if ledger.Free(policy.Need{Player: hare}) != 0 {
 			t.Error("a new game is taken")
 		}
-		if ledger.Free(policy.Need{Player: hare, Threads: 1, Running: true}) != 1 {
+		if ledger.Free(policy.Need{Player: hare, Running: true}) == 0 {
 			t.Error("the seat of a running game is not taken")
 		}
 		ponder, err := pool.Start(engine.Request{Game: g, Position: pos, Ponder: true})
@@ -99,7 +99,7 @@ func TestOverload(t *testing.T) {
 		if offered() != slots || said("searches start late") != 1 || said("all slots are offered") != 1 {
 			t.Errorf("%d slots offered in the end: %s", offered(), log)
 		}
-		if ledger.Free(policy.Need{Player: hare, Threads: 1}) != 1 {
+		if ledger.Free(policy.Need{Player: hare}) != 1 {
 			t.Error("no new game is taken")
 		}
 		if ponder, err = pool.Start(engine.Request{Game: g, Position: pos, Ponder: true}); err != nil {

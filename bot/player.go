@@ -345,7 +345,7 @@ func (p *player) warnRefused(refusal *protocol.Error) {
 
 // need returns the slot and threads that a game of this player needs.
 func (p *player) need(human bool) policy.Need {
-	return policy.Need{Player: p.profile().Player, MaxGames: p.maxGames(), Human: human, Threads: p.bot.cfg.Threads, Level: p.profile().level > 0}
+	return policy.Need{Player: p.profile().Player, MaxGames: p.maxGames(), Human: human, Level: p.profile().level > 0}
 }
 
 // unlimited is the need of a player that has no limit of its own.
@@ -369,7 +369,7 @@ func (p *player) slots() int {
 	if p.profile().level > 0 {
 		return min(p.bot.cfg.Levels, p.maxGames())
 	}
-	return min(p.bot.cfg.Slots, p.maxGames())
+	return min(p.bot.cfg.slots(), p.maxGames())
 }
 
 // known reports whether the platform has accepted a hello. It grants no game to an
@@ -381,7 +381,7 @@ func (p *player) known() bool {
 }
 
 // free reports whether the player can take another game of a pool. In its own one,
-// seats of running games are offered as well.
+// seats of running games are offered as well, which need no free slot.
 func (p *player) free(pool protocol.Pool) bool {
 	need := p.need(p.profile().Policy.Opponents != policy.BotsOnly)
 	need.Running = pool == protocol.OwnPool(p.profile().Player)

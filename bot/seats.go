@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
 
 	"sparring/bot/play"
 	"sparring/bot/policy"
@@ -69,13 +70,25 @@ func (p *player) resume(g protocol.GameID) {
 }
 
 // GiveBack implements play.Process.
-func (p *player) GiveBack(g protocol.GameID) { p.bot.spawn(func() { p.leave(g) }) }
+func (p *player) GiveBack(g protocol.GameID) {
+	p.bot.spawn(func() {
+		if err := p.leave(g); err != nil {
+			warnNotGivenBack(p.log, err, 1)
+		}
+	})
+}
+
+// warnNotGivenBack says that seats of some players stay theirs until the platform misses the heartbeats.
+func warnNotGivenBack(log zerolog.Logger, err error, players int) {
+	log.Warn().Err(err).Int("players", players).Msg("seats not given back; the platform will miss the heartbeats")
+}
 
 // GameBegan implements play.Process.
 func (p *player) GameBegan(opponent protocol.PlayerID) { p.encounters.Add(opponent) }
 
-// leave gives the seats in these games back, or all seats.
-func (p *player) leave(games ...protocol.GameID) {
+// leave gives the seats in these games back, or all seats. It returns an error that the operator
+// wants to know.
+func (p *player) leave(games ...protocol.GameID) error {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
 	_, err := p.client.Leave(ctx, games...)
@@ -88,8 +101,9 @@ func (p *player) leave(games ...protocol.GameID) {
 	case errors.Is(err, nats.ErrNoResponders):
 		p.log.Debug().Err(err).Msg("no platform to give seats back to")
 	default:
-		p.log.Warn().Err(err).Msg("seats not given back; the platform will miss the heartbeats")
+		return err
 	}
+	return nil
 }
 
 // temporary reports whether a request was refused for a reason that passes by itself.
@@ -182,7 +196,7 @@ func (p *player) answer(o protocol.Offer) (policy.Refusal, error) {
 		hold = defaultHold
 	}
 	need := p.need(human)
-	need.Running = o.Kind == protocol.OfferSeat
+	need.Running, need.Spare = o.Kind == protocol.OfferSeat, o.Spare
 	if need.Level && o.Opponent != nil && !o.Opponent.Player.Person() { // others can claim to be human
 		need.Bot = o.Opponent.Player
 	}

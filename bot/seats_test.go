@@ -235,3 +235,22 @@ func TestEndsForAnotherProcessOfItsInstance(t *testing.T) {
 		t.Errorf("it gave back %+v", p.leaves)
 	}
 }
+
+// A process of many players that can't give their seats back says so once.
+func TestSeatsNotGivenBackAreSaidOnce(t *testing.T) {
+	srv := service(t)
+	p := newPlatform(t, connect(t, srv.Platform()))
+	f := startBot(t, connect(t, srv.Player("bots")), func(c *Config) {
+		c.Players = []string{"amazons-hare:amazons", "amazons-tortoise:amazons", "xiangqi-hare:amazons"}
+	})
+	gametest.Eventually(t, "all players to be known", func() bool {
+		return !slices.ContainsFunc(f.roster(), func(p *player) bool { return !p.known() })
+	})
+	p.mu.Lock()
+	p.limited = 1000
+	p.mu.Unlock()
+	f.stop(t)
+	if n := f.log.Count("seats not given back"); n != 1 || !f.log.Has(`"players":3`) {
+		t.Errorf("said %d times: %s", n, f.log)
+	}
+}

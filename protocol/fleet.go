@@ -131,6 +131,11 @@ type ArenaReport struct {
 	Dropped     int64 `json:"dropped"`      // requests of players who had sent too many
 	Unkept      int64 `json:"unkept"`       // games that go on without their logs now
 	Faults      int64 `json:"faults"`       // disputes, and logs that can't be read
+	// Vacant is how many seats have no holder in the running games of this process.
+	Vacant int `json:"vacant_seats,omitempty"`
+	// Survives is how many bot processes can be lost at once, whichever they are, with a
+	// free slot elsewhere for each of their seats; absent: no bot process of the fleet is present.
+	Survives *int `json:"survives_losses,omitempty"`
 	// Instances are those of bots that the arena has heard of lately, also those that
 	// are silent now, the longest known silence last.
 	Instances []KnownInstance `json:"instances,omitempty"`
@@ -155,6 +160,8 @@ type KnownInstance struct {
 	Fleet    bool       `json:"fleet,omitempty"` // it answers the operator, by its hello
 	Games    int        `json:"games"`           // seats that it holds in running games
 	HeardMS  int64      `json:"heard_ms"`        // since its last message
+	// KnownMS is since its first message; absent: unknown.
+	KnownMS int64 `json:"known_ms,omitempty"`
 }
 
 // MaxKnownInstances is the length of the longest list of instances in a report.

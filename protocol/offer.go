@@ -37,8 +37,11 @@ type Offer struct {
 	Opponent *Opponent `json:"opponent,omitempty"` // absent while the other seat is open, too
 	// Pool is that of the challenge; "" if it asks a player. "ladder.xiangqi" is a
 	// pairing of the ladder: no player can challenge there.
-	Pool     Pool      `json:"pool,omitempty"`
-	Ply      int       `json:"ply,omitempty"` // moves made so far in a running game
+	Pool Pool `json:"pool,omitempty"`
+	Ply  int  `json:"ply,omitempty"` // moves made so far in a running game
+	// Spare, for a seat of a running game, asks only instances with a free slot: another one
+	// may have it. Without it, an instance takes the seat beyond its slots if it can play it.
+	Spare    bool      `json:"spare,omitempty"`
 	Deadline time.Time `json:"deadline"`
 	// HoldMS is how long an instance that accepts must keep its slot free for
 	// the grant.

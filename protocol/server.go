@@ -3,6 +3,7 @@ package protocol
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -278,6 +279,10 @@ func (s *Server) ServeOrphans(served func(GameID, PlayerID) (refereed, seated bo
 	})
 }
 
+// ErrOfferAnswer is wrapped by the errors of Offer when an instance answered, but not as the protocol
+// has it. Other errors are of the connection, or say that nobody answered.
+var ErrOfferAnswer = errors.New("malformed answer")
+
 // Offer offers a seat to a pool's queue group and waits for the answer until the
 // offer's deadline. It returns an error that wraps nats.ErrNoResponders if no
 // instance is free, and other errors if the instance that got the offer did not
@@ -305,11 +310,11 @@ func (s *Server) Offer(ctx context.Context, pool Pool, o Offer) (OfferAnswer, er
 	ans, e := Decode[OfferAnswer](msg.Data, s.limits)
 	switch {
 	case e != nil:
-		return none, fmt.Errorf("offer to %s: %w", pool, e)
+		return none, fmt.Errorf("offer to %s: %w: %w", pool, ErrOfferAnswer, e)
 	case ans.ID != o.ID:
-		return none, fmt.Errorf("offer to %s: answered another offer", pool)
+		return none, fmt.Errorf("offer to %s: %w: to another offer", pool, ErrOfferAnswer)
 	case ans.Answer == Accept && o.Player != "" && ans.Player != o.Player:
-		return none, fmt.Errorf("offer to %s: accepted for another player", pool)
+		return none, fmt.Errorf("offer to %s: %w: accepted for another player", pool, ErrOfferAnswer)
 	}
 	return ans, nil
 }

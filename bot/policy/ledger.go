@@ -9,8 +9,7 @@ import (
 )
 
 var (
-	// ErrFull is returned by Reserve when no slot or no core is free for the
-	// game. The caller answers that it is busy, or tries again later.
+	// ErrFull is returned by Reserve when no slot is free for the game. The caller answers that it is busy, or tries again later.
 	ErrFull = errors.New("no slot free")
 	// ErrPaused is returned by Reserve for a new game while only running ones are
 	// admitted. The caller declines, or tries again later.
@@ -30,11 +29,10 @@ const (
 	AdmitNone
 )
 
-// Limits bound what a ledger gives out.
+// Limits bound the new games that a ledger admits. Seats of running games are taken beyond them.
 type Limits struct {
 	Games     int // games at once
 	ForHumans int // of these, kept for games against humans
-	Threads   int // search threads of all games together
 	Levels    int // games of the levels at once, which are not counted in the limits above
 	PerBot    int // of these, against one bot; 0 is no limit
 }
@@ -44,13 +42,19 @@ type Need struct {
 	Player   protocol.PlayerID
 	MaxGames int  // the player's own limit; 0 is none
 	Human    bool // against a human: may take a slot kept for them
-	Threads  int
 	Level    bool // a game of a level
 	// Bot is the opponent of a level, if that is or may be a bot. "": a person for whom the
 	// platform's gateway acts, or not known yet
-	Bot     protocol.PlayerID
-	Running bool // it has begun, and the process takes or resumes a seat
+	Bot protocol.PlayerID
+	// Running: it has begun, and the process takes or resumes a seat. Without one, the game is
+	// lost, so it needs no free slot, unless Spare is set.
+	Running bool
+	// Spare: another process may have a free slot for the seat.
+	Spare bool
 }
+
+// beyondSlots reports whether the game is admitted however many slots are taken.
+func (n Need) beyondSlots() bool { return n.Running && !n.Spare }
 
 // Ledger counts the slots of the process. Every offered, accepted, challenged or
 // resumed game is reserved here first, so that the process never promises more
@@ -62,8 +66,7 @@ type Ledger struct {
 	mu       sync.Mutex
 	reserved map[*Reservation]struct{}
 	players  map[protocol.PlayerID]int
-	bots     int // reservations for games that are not against humans
-	threads  int
+	bots     int                       // reservations for games that are not against humans
 	levels   int                       // reservations for games of levels
 	against  map[protocol.PlayerID]int // of these, by Need.Bot
 	admits   Admission
@@ -82,7 +85,7 @@ func NewLedger(limits Limits) *Ledger {
 const unrestricted = -1
 
 // Restrict admits new games only while there are fewer than most, those of levels not
-// counted. Games that have begun are admitted as without it.
+// counted.
 func (l *Ledger) Restrict(most int) { l.restrict(max(most, 0)) }
 
 // Unrestrict ends the restriction.
@@ -197,7 +200,6 @@ func (l *Ledger) count(need Need, n int) {
 		}
 		return
 	}
-	l.threads += n * need.Threads
 	if !need.Human {
 		l.bots += n
 	}
@@ -205,21 +207,21 @@ func (l *Ledger) count(need Need, n int) {
 
 // room returns how many more such games fit.
 func (l *Ledger) room(need Need) int {
+	if need.beyondSlots() {
+		return max(protocol.MaxPlaying-l.players[need.Player], 0) // more can't be named in its heartbeats
+	}
 	n := l.limits.Levels - l.levels
-	if need.Bot != "" && l.limits.PerBot > 0 && !need.Running {
+	if need.Bot != "" && l.limits.PerBot > 0 {
 		n = min(n, l.limits.PerBot-l.against[need.Bot])
 	}
 	if !need.Level {
 		used := len(l.reserved) - l.levels
 		n = l.limits.Games - used
-		if l.most != unrestricted && !need.Running {
+		if l.most != unrestricted {
 			n = min(n, l.most-used)
 		}
 		if !need.Human {
 			n = min(n, l.limits.Games-l.limits.ForHumans-l.bots)
-		}
-		if need.Threads > 0 {
-			n = min(n, (l.limits.Threads-l.threads)/need.Threads)
 		}
 	}
 	if need.MaxGames > 0 {

@@ -17,7 +17,7 @@ import (
 // under random operations.
 func TestLedgerNeverAboveItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Threads: rapid.IntRange(1, 12).Draw(t, "threads"), Levels: rapid.IntRange(0, 3).Draw(t, "levels"), PerBot: rapid.IntRange(0, 2).Draw(t, "per bot")}
+		b := Limits{Games: rapid.IntRange(1, 6).Draw(t, "games"), Levels: rapid.IntRange(0, 3).Draw(t, "levels"), PerBot: rapid.IntRange(0, 2).Draw(t, "per bot")}
 		b.ForHumans = rapid.IntRange(0, b.Games).Draw(t, "humans")
 		l := NewLedger(b)
 		var held []*Reservation
@@ -27,7 +27,8 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 					Player:   rapid.SampledFrom([]protocol.PlayerID{"a", "b"}).Draw(t, "player"),
 					MaxGames: rapid.IntRange(0, 3).Draw(t, "most"),
 					Human:    rapid.Bool().Draw(t, "human"),
-					Threads:  rapid.IntRange(1, 3).Draw(t, "threads"),
+					Running:  rapid.Bool().Draw(t, "running"),
+					Spare:    rapid.Bool().Draw(t, "spare"),
 					Level:    rapid.Bool().Draw(t, "level"),
 				}
 				if n.Level && !n.Human {
@@ -35,6 +36,9 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				}
 				free := l.Free(n)
 				s, err := l.Reserve(n, 0, nil)
+				if n.beyondSlots() && free == 0 {
+					t.Fatalf("no room for the seat of a running game with %d slots used", l.Used())
+				}
 				if (err == nil) != (free > 0) {
 					t.Fatalf("free %d, but reserve says %v", free, err)
 				}
@@ -52,9 +56,13 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				held = append(held[:i], held[i+1:]...)
 			},
 			"": func(t *rapid.T) {
-				games, bots, threads, levels := 0, 0, 0, 0
+				games, bots, levels := 0, 0, 0 // with the seats of running games: these take slots, too
 				against := map[protocol.PlayerID]int{}
+				beyond := 0
 				for _, r := range held {
+					if r.need.beyondSlots() {
+						beyond++
+					}
 					if r.need.Level {
 						levels++
 						if r.need.Bot != "" {
@@ -63,7 +71,6 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 						continue
 					}
 					games++
-					threads += r.need.Threads
 					if !r.need.Human {
 						bots++
 					}
@@ -71,11 +78,11 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 				if l.Used() != len(held) {
 					t.Fatalf("used %d of %d held", l.Used(), len(held))
 				}
-				if most := max(against["x"], against["y"]); b.PerBot > 0 && most > b.PerBot {
+				if most := max(against["x"], against["y"]); b.PerBot > 0 && most > b.PerBot+beyond {
 					t.Fatalf("%d games of levels against one bot: over %+v", most, b)
 				}
-				if games > b.Games || bots > b.Games-b.ForHumans || threads > b.Threads || levels > b.Levels {
-					t.Fatalf("%d games, %d against bots, %d threads, %d of levels: over %+v", games, bots, threads, levels, b)
+				if games > b.Games+beyond || bots > b.Games-b.ForHumans+beyond || levels > b.Levels+beyond {
+					t.Fatalf("%d games, %d against bots, %d of levels, %d of them beyond the slots: over %+v", games, bots, levels, beyond, b)
 				}
 			},
 		})
@@ -85,7 +92,7 @@ func TestLedgerNeverAboveItsBounds(t *testing.T) {
 // A player's own limit, the slots kept for people and a restriction each admit as many games
 // as they say: not one more, and not one less.
 func TestLedgerAdmitsUpToItsBounds(t *testing.T) {
-	l := NewLedger(Limits{Games: 4, ForHumans: 1, Threads: 100})
+	l := NewLedger(Limits{Games: 4, ForHumans: 1})
 	var held []*Reservation
 	admits := func(what string, need Need, want int) {
 		t.Helper()
@@ -116,9 +123,16 @@ func TestLedgerAdmitsUpToItsBounds(t *testing.T) {
 	for most := range 3 {
 		l.Restrict(most)
 		admits("restricted", Need{Human: true}, most)
-		admits("seats of running games", Need{Human: true, Running: true}, 4-most)
+		admits("seats that others may have room for", Need{Human: true, Running: true, Spare: true}, 0)
 		release()
 	}
+	l.Unrestrict()
+	admits("games", Need{Human: true}, 4)
+	admits("seats that others may have room for", Need{Player: "a", Running: true, Spare: true}, 0)
+	admits("seats of running games", Need{Player: "a", MaxGames: 2, Running: true}, protocol.MaxPlaying)
+	admits("another player's", Need{Player: "a-level", Level: true, Bot: "b", Running: true}, protocol.MaxPlaying)
+	admits("games beside them", Need{Player: "b", Human: true}, 0)
+	release()
 	l.Restrict(-1)
 	admits("restricted to less than nothing", Need{Human: true}, 0)
 	l.Unrestrict()
@@ -129,7 +143,7 @@ func TestLedgerAdmitsUpToItsBounds(t *testing.T) {
 // goroutines.
 func TestLedgerUnderConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLedger(Limits{Games: 5, ForHumans: 2, Threads: 100})
+		l := NewLedger(Limits{Games: 5, ForHumans: 2})
 		var mu sync.Mutex
 		all, bots := 0, 0
 		add := func(human bool, n int) {
@@ -150,7 +164,7 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 				for range 200 {
 					human := r.IntN(2) == 0
 					hold := time.Duration(r.IntN(3)) * time.Millisecond
-					s, err := l.Reserve(Need{Human: human, Threads: 1}, hold, func() {})
+					s, err := l.Reserve(Need{Human: human}, hold, func() {})
 					if err != nil {
 						time.Sleep(time.Duration(r.IntN(1000)) * time.Microsecond)
 						continue
@@ -173,13 +187,13 @@ func TestLedgerUnderConcurrency(t *testing.T) {
 
 func TestReservationExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := NewLedger(Limits{Games: 1, Threads: 1})
+		l := NewLedger(Limits{Games: 1})
 		expired := 0
-		s, err := l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
+		s, err := l.Reserve(Need{}, time.Second, func() { expired++ })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Reserve(Need{Threads: 1}, time.Second, nil); !errors.Is(err, ErrFull) {
+		if _, err := l.Reserve(Need{}, time.Second, nil); !errors.Is(err, ErrFull) {
 			t.Fatalf("second reservation: %v, want ErrFull", err)
 		}
 		time.Sleep(time.Second + time.Millisecond)
@@ -188,7 +202,7 @@ func TestReservationExpires(t *testing.T) {
 			t.Fatalf("expired %d times, %d used", expired, l.Used())
 		}
 
-		s, err = l.Reserve(Need{Threads: 1}, time.Second, func() { expired++ })
+		s, err = l.Reserve(Need{}, time.Second, func() { expired++ })
 		if err != nil || !s.Confirm() {
 			t.Fatalf("a new hold: %v", err)
 		}
@@ -205,12 +219,12 @@ func TestReservationExpires(t *testing.T) {
 }
 
 func TestLedgerSignalsAndAdmits(t *testing.T) {
-	l := NewLedger(Limits{Games: 2, Threads: 2})
-	s, _ := l.Reserve(Need{Threads: 1}, 0, nil)
+	l := NewLedger(Limits{Games: 2})
+	s, _ := l.Reserve(Need{}, 0, nil)
 	<-l.Changed()
 	s.Release()
 	<-l.Changed()
-	fresh, running := Need{Threads: 1}, Need{Threads: 1, Running: true}
+	fresh, running := Need{}, Need{Running: true}
 	for _, c := range []struct {
 		admits       Admission
 		fresh, began error

@@ -49,6 +49,7 @@ type arenaSettings struct {
 		Clock  []clock.Spec  `default:"60+1" desc:"clocks, separated by commas; each is a ladder of its own, with the ratings of its speed"`
 		Rules  ladderRules   `desc:"rule sets by game, such as gomoku:gomoku/renju-15,gomoku:gomoku/standard-15; other games have their default"`
 		Games  int           `default:"1" desc:"games of the ladder that a player plays at once"`
+		Losses int           `default:"1" desc:"how many bot processes may be lost at once, whichever they are, so that others of their players have free slots for their games: no pairing takes these; 0: none"`
 		People ladderPeople  `default:"together" desc:"whether people and bots meet: together or apart"`
 		Levels bool          `default:"false" desc:"the levels anchor the ladder: they have the ratings of their measured strength, and do not meet each other; see SPARRING_LEVELS_LADDER of a bot"`
 		Pause  time.Duration `default:"1s" desc:"how long a player rests between two games; also the pause between two rounds"`
@@ -128,6 +129,7 @@ func (s *arenaSettings) config() arena.Config {
 	c.ChallengeFor, c.LostAfter = s.Arena.ChallengeFor, s.Arena.LostAfter
 	c.Policy.FirstMove, c.Policy.AbandonAfter = s.Arena.FirstMove, s.Arena.AbandonAfter
 	c.Ladder.On, c.Ladder.Clocks, c.Ladder.Rules = s.Ladder.On, s.Ladder.Clock, s.Ladder.Rules
+	c.Ladder.Losses = s.Ladder.Losses
 	c.Ladder.Games, c.Ladder.Apart = s.Ladder.Games, s.Ladder.People == peopleApart
 	if s.Ladder.Levels {
 		c.Ladder.Anchors = levelAnchors()

@@ -19,6 +19,6 @@ every run and machine as long as the search is unchanged.`,
 			return err
 		},
 	}
-	c.AddCommand(benchFleetCommand())
+	c.AddCommand(benchFleetCommand(), benchLossesCommand())
 	return c
 }

@@ -140,17 +140,11 @@ func (f *benchFleetFlags) complete(c *cobra.Command) (err error) {
 }
 
 func (f *benchFleetFlags) run(c *cobra.Command) error {
-	dir := f.data
-	if dir == "" {
-		temporary, err := os.MkdirTemp("", "sparring-bench-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(temporary)
-		dir = temporary
-	} else if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("--data: %w", err)
+	dir, done, err := benchFolder(f.data)
+	if err != nil {
+		return err
 	}
+	defer done()
 	screen := newDisplay(c.ErrOrStderr())
 	last := ""
 	watch := func(format string, args ...any) {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +98,33 @@ func TestBenchFleetEnvironment(t *testing.T) {
 	for _, wrong := range []string{"GOMAXPROCS=1", "server:GOMAXPROCS=1", "arena:GOMAXPROCS", "arena:=1"} {
 		if code, _, message := capture("bench", "fleet", "--env", wrong); code != exitUsage || !strings.Contains(message, "--env: ") {
 			t.Errorf("--env %s: exit code %d, %s", wrong, code, message)
+		}
+	}
+}
+
+var lossesGames = flag.Int("losses.games", 3, "games of TestBenchLosses")
+
+// A fleet whose slots are all taken loses no game to the kill of a process, since the others
+// take its seats beyond their slots.
+func TestBenchLosses(t *testing.T) {
+	t.Parallel()
+	h := newFleet(t)
+	p := h.start("bench losses", "sparring", "bench", "losses", "--processes", "2", "--slots", "2", "--room", "100", "--games", fmt.Sprint(*lossesGames),
+		"--clock", "20+0.2", "--game", "amazons/6x6", "--away", "2s", "--every", "100ms", "--json")
+	out := new(bytes.Buffer)
+	p.cmd.Stdout = out // and p.out has the progress
+	p.run()
+	<-p.done
+	var r fleetbench.LossResult
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || p.err != nil {
+		t.Fatalf("%v, %v: %s\n%s", p.err, err, out, p.out)
+	}
+	if r.Ended < *lossesGames || r.Losses < 1 || r.Announced != r.Losses || r.Seats < 1 || r.AtOnce != 2 || len(r.Lost) > 0 {
+		t.Errorf("%+v", r)
+	}
+	for _, wrong := range [][]string{{"--processes", "0"}, {"--room", "101"}, {"--by", "fire"}, {"--away", "0s"}, {"--clock", "unlimited"}, {"--game", "chess"}} {
+		if code, _, message := capture(append([]string{"bench", "losses"}, wrong...)...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %s", wrong, code, message)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (p *benchPart) openServer(start benchStart, log zerolog.Logger) (ready benc
 	p.closing = append(p.closing, srv.Close)
 	ready.URL = srv.URL()
 	ready.Passwords = map[string]string{}
-	for _, user := range []fleetbench.User{fleetbench.Platform, fleetbench.Owner} {
+	for _, user := range []fleetbench.User{fleetbench.Platform, fleetbench.Owner, fleetbench.Bots} {
 		ready.Passwords[string(user)] = srv.Password(string(user))
 	}
 	return ready, nil
@@ -183,12 +183,17 @@ func (p *benchPart) openArena(ctx context.Context, start benchStart, log zerolog
 		for _, in := range a.Instances() {
 			if strings.HasPrefix(string(in.Hello.Instance), benchInstance) {
 				s.Present++
+				if in.Hello.Fleet {
+					s.Fleet++
+				}
 			}
 		}
 		all, err := a.Metrics().(prometheus.Gatherer).Gather()
 		for _, family := range all {
 			for _, m := range family.GetMetric() {
 				switch family.GetName() {
+				case "sparring_arena_fleet_survives_losses":
+					s.Survives = int(m.GetGauge().GetValue())
 				case "sparring_arena_moves_total":
 					s.Moves += int64(m.GetCounter().GetValue())
 				case "sparring_arena_games_granted_total":
@@ -211,7 +216,11 @@ const benchNodes = 50
 const benchInstance = "bench-"
 
 func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.Logger) error {
-	nc, err := p.connect(start, fleetbench.Owner, log)
+	user := fleetbench.Owner
+	if start.Fleet {
+		user = fleetbench.Bots
+	}
+	nc, err := p.connect(start, user, log)
 	if err != nil {
 		return err
 	}
@@ -229,7 +238,7 @@ func (p *benchPart) openBot(ctx context.Context, start benchStart, log zerolog.L
 	if err := cfg.Validate(); err != nil {
 		return err
 	}
-	b, done, err := newBotWith(nc, cfg, bot.Deps{Log: log, Guest: true})
+	b, done, err := newBotWith(nc, cfg, bot.Deps{Log: log, Guest: !start.Fleet})
 	if err != nil {
 		return err
 	}
@@ -256,8 +265,12 @@ func writeBenchPlayers(path string, w fleetbench.Want) error {
 	var file struct {
 		Players []bot.Profile `json:"players"`
 	}
+	nodes := uint64(benchNodes)
+	if w.Fleet {
+		nodes = 0
+	}
 	for _, id := range w.Players {
-		file.Players = append(file.Players, bot.Profile{Player: id, Games: w.Kinds, Nodes: benchNodes, Pools: []protocol.Pool{protocol.OwnPool(id)}})
+		file.Players = append(file.Players, bot.Profile{Player: id, Games: w.Kinds, Nodes: nodes, Pools: []protocol.Pool{protocol.OwnPool(id)}})
 	}
 	data, err := json.Marshal(file)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 // benchProcesses are the processes of "bench fleet", as the command sees them.
 type benchProcesses struct {
 	start benchStart
+	env   partEnvironment
 	parts map[fleetbench.Part][]*benchProcess
 }
 
@@ -43,8 +44,8 @@ func parsePartEnvironment(variables []string) (partEnvironment, error) {
 }
 
 // launchParts starts the processes, with their data below a new folder in dir.
-func launchParts(ctx context.Context, dir string, env partEnvironment, w fleetbench.Want) (_ fleetbench.Fleet, err error) {
-	f := &benchProcesses{parts: make(map[fleetbench.Part][]*benchProcess)}
+func launchParts(ctx context.Context, dir string, env partEnvironment, w fleetbench.Want) (_ *benchProcesses, err error) {
+	f := &benchProcesses{env: env, parts: make(map[fleetbench.Part][]*benchProcess)}
 	if f.start.Dir, err = os.MkdirTemp(dir, fmt.Sprintf("%d-", w.Games)); err != nil {
 		return nil, err
 	}
@@ -92,6 +93,36 @@ func (f *benchProcesses) Profile(ctx context.Context, p fleetbench.Part, path st
 	return err
 }
 
+// Kill implements fleetbench.LossFleet.
+func (f *benchProcesses) Kill(p fleetbench.Part, i int) error {
+	process := f.parts[p][i]
+	if err := process.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	return process.end()
+}
+
+// Restart implements fleetbench.LossFleet.
+func (f *benchProcesses) Restart(ctx context.Context, p fleetbench.Part, i int) error {
+	start := f.start
+	start.Bot = i
+	process, _, err := startPart(ctx, p, f.env[p], start)
+	if err == nil {
+		f.parts[p][i] = process
+	}
+	return err
+}
+
+// Suspend implements fleetbench.LossFleet.
+func (f *benchProcesses) Suspend(p fleetbench.Part, i int) error {
+	return suspendProcess(f.parts[p][i].cmd.Process)
+}
+
+// Resume implements fleetbench.LossFleet.
+func (f *benchProcesses) Resume(p fleetbench.Part, i int) error {
+	return resumeProcess(f.parts[p][i].cmd.Process)
+}
+
 // Close implements fleetbench.Fleet. The bots go first, and the server last.
 func (f *benchProcesses) Close() error {
 	var errs []error
@@ -122,7 +153,8 @@ func startPart(ctx context.Context, part fleetbench.Part, env []string, start be
 	p.cmd.Args[0] = os.Args[0]
 	p.cmd.Env = append(os.Environ(), env...)
 	apart(p.cmd) // Ctrl-C reaches this process alone, which ends the others
-	if p.log, err = os.Create(filepath.Join(start.Dir, fmt.Sprintf("%s-%d.log", part, start.Bot))); err != nil {
+	path := filepath.Join(start.Dir, fmt.Sprintf("%s-%d.log", part, start.Bot))
+	if p.log, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
 		return nil, ready, err
 	}
 	p.cmd.Stderr = p.log

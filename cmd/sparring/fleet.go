@@ -23,7 +23,13 @@ type fleetFlags struct {
 	json    bool
 	timeout time.Duration
 	why     string
+	// controlTime is how long a process may take to answer a verb: the timeout if it is set, and otherwise
+	// longer than for reports, since a busy process does late what it was told.
+	controlTime time.Duration
 }
+
+// controlWithin is controlTime without --timeout.
+const controlWithin = 10 * time.Second
 
 func fleetCommand() *cobra.Command {
 	var f fleetFlags
@@ -204,6 +210,9 @@ func fleetControl(f *fleetFlags, v protocol.FleetVerb, short, done string) *cobr
 				return err
 			}
 			defer end()
+			if f.controlTime = controlWithin; c.Flags().Changed("timeout") {
+				f.controlTime = f.timeout
+			}
 			if all {
 				if ids, err = f.instances(ctx, op); err != nil {
 					return err
@@ -293,7 +302,7 @@ func (l *lookout) latest(ctx context.Context, op *protocol.Operator, r protocol.
 // control tells a process what to do, and with a lookout waits for its end.
 func (f *fleetFlags) control(ctx context.Context, op *protocol.Operator, id protocol.InstanceID, v protocol.FleetVerb, ends *lookout) controlled {
 	tell := func(request func(context.Context) (protocol.Report, error)) (protocol.Report, error) {
-		within, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("no answer within %v", f.timeout))
+		within, cancel := context.WithTimeoutCause(ctx, f.controlTime, fmt.Errorf("no answer within %v", f.controlTime))
 		defer cancel()
 		return request(within)
 	}
@@ -345,7 +354,7 @@ func controlError(err error) string {
 	if errors.Is(err, nats.ErrNoResponders) {
 		return "no such bot process is connected (an arena can't be paused or drained: SIGTERM ends it)"
 	}
-	return "no answer: it hangs, or has lost its network"
+	return "no answer: it hangs, is too busy, or has lost its network; it may do it later, which \"sparring fleet ls\" shows"
 }
 
 // printControlled prints the results. It returns an error if some processes did not

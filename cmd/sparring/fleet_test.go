@@ -440,7 +440,7 @@ func TestDrainOfOneProcess(t *testing.T) {
 		start(protocol.ModeRunning, func() {})
 		close(again)
 	})
-	f := fleetFlags{timeout: patience}
+	f := fleetFlags{timeout: patience, controlTime: patience}
 	op := protocol.NewOperator(connect(srv.Platform()), subjects)
 	r := f.control(ctx, op, "one", protocol.FleetDrain, new(lookout))
 	<-again
@@ -459,5 +459,43 @@ func TestDrainOfOneProcess(t *testing.T) {
 	r = f.control(ctx, op, "one", protocol.FleetDrain, new(lookout))
 	if !strings.Contains(r.Error, "is running") || drains.Load() != 1 {
 		t.Errorf("a process that was resumed: %q, drained %d times", r.Error, drains.Load())
+	}
+}
+
+// The list says how many vacant seats there are, and how many losses leave each seat a slot: the
+// fewest that an arena knows.
+func TestFleetRoom(t *testing.T) {
+	arena := func(vacant int, survives ...int) protocol.Report {
+		r := protocol.Report{Process: protocol.ArenaProcess, Arena: &protocol.ArenaReport{Vacant: vacant}}
+		if len(survives) > 0 {
+			r.Arena.Survives = &survives[0]
+		}
+		return r
+	}
+	for _, c := range []struct {
+		reports []protocol.Report
+		want    string
+		not     string
+	}{
+		{[]protocol.Report{arena(0)}, "", "slot elsewhere"},
+		{[]protocol.Report{arena(0, 2), arena(1, 1)}, "1 seat of running games is vacant", "2 bot processes"},
+		{[]protocol.Report{arena(0, 2)}, "any 2 bot processes are lost", "vacant"},
+		{[]protocol.Report{arena(2, 0)}, "would leave seats without a free slot", "elsewhere if"},
+	} {
+		text := strings.Join(fleetViewOf(c.reports).lines(nil), "\n")
+		if !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
+			t.Errorf("want %q and not %q:\n%s", c.want, c.not, text)
+		}
+	}
+}
+
+// A process that has just started is not taken for one of an older build.
+func TestFleetOthers(t *testing.T) {
+	for known, want := range map[int64]string{0: "a build that does not answer", 3_000: "has just started", 60_000: "a build that does not answer"} {
+		r := protocol.Report{Process: protocol.ArenaProcess, Arena: &protocol.ArenaReport{
+			Instances: []protocol.KnownInstance{{Instance: "one", Player: "ann", Players: 1, KnownMS: known}}}}
+		if text := strings.Join(fleetViewOf([]protocol.Report{r}).lines(nil), "\n"); !strings.Contains(text, want) {
+			t.Errorf("known for %d ms: want %q:\n%s", known, want, text)
+		}
 	}
 }

@@ -130,6 +130,7 @@ func (v fleetView) lines(before *fleetView) []string {
 		}
 	}
 	t.addSilent(v)
+	t.addRoom(v)
 	t.addOthers(v.Others)
 	var text strings.Builder
 	for _, t := range []texttable.Table{t.bots, t.arenas} {
@@ -199,6 +200,29 @@ func (t *fleetText) addArena(r protocol.Report, earlier *protocol.Report, up str
 	}
 }
 
+// addRoom warns of vacant seats, and notes how many losses of processes leave each seat a slot.
+func (t *fleetText) addRoom(v fleetView) {
+	vacant, survives := 0, -1
+	for _, r := range v.Reports {
+		if r.Arena == nil {
+			continue
+		}
+		vacant += r.Arena.Vacant
+		if n := r.Arena.Survives; n != nil && (survives < 0 || *n < survives) {
+			survives = *n
+		}
+	}
+	if vacant > 0 {
+		t.alarm("%s vacant", count(vacant, "seat of running games is", "seats of running games are"))
+	}
+	switch {
+	case survives == 0:
+		t.note("the loss of a bot process would leave seats without a free slot: others would take them beyond their slots, if their players have others")
+	case survives > 0:
+		t.note("every seat has a free slot elsewhere if any %s lost", count(survives, "bot process is", "bot processes are"))
+	}
+}
+
 // addSilent warns of the processes that do not answer.
 func (t *fleetText) addSilent(v fleetView) {
 	for _, k := range v.Silent {
@@ -209,6 +233,9 @@ func (t *fleetText) addSilent(v fleetView) {
 	}
 }
 
+// startsWithin is how long a process may take from its first message until it answers the operator.
+const startsWithin = 15 * time.Second
+
 // addOthers notes the instances that are not of the fleet.
 func (t *fleetText) addOthers(others []protocol.KnownInstance) {
 	for i, k := range others {
@@ -216,7 +243,11 @@ func (t *fleetText) addOthers(others []protocol.KnownInstance) {
 			t.note("and %s like it", count(len(others)-i, "instance", "instances"))
 			break
 		}
-		t.note("%s is not of the fleet, or of an older build: %s, last heard %s ago, %s, %s", k.Instance, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build"))
+		what := "is not of the fleet, or of a build that does not answer the operator"
+		if k.KnownMS > 0 && k.KnownMS < startsWithin.Milliseconds() {
+			what = "has just started, or is not of the fleet"
+		}
+		t.note("%s %s: %s, last heard %s ago, %s, %s", k.Instance, what, ofPlayers(k), ago(k.HeardMS), count(k.Games, "seat", "seats"), cmp.Or(k.Build, "unknown build"))
 	}
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"time"
 )
@@ -15,3 +16,8 @@ func processorTime() (time.Duration, error) {
 
 // apart does nothing on this system.
 func apart(*exec.Cmd) {}
+
+// A process can't be stopped where it is on this system.
+func suspendProcess(*os.Process) error { return errors.ErrUnsupported }
+
+func resumeProcess(*os.Process) error { return errors.ErrUnsupported }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -19,3 +20,8 @@ func processorTime() (time.Duration, error) {
 
 // apart starts a command in a process group of its own.
 func apart(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// suspendProcess stops a process where it is, until resumeProcess.
+func suspendProcess(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+
+func resumeProcess(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -322,21 +323,31 @@ func (s *Store) issue(r Request) (creds []byte, err error) {
 	claims := jwt.NewUserClaims(u.Key)
 	claims.SetScoped(true)
 	claims.Name, claims.IssuerAccount = u.Name, s.Accounts[spec.account]
-	if spec.tagged {
-		for _, p := range u.Players {
-			claims.Tags.Add(playerTag + ":" + string(p))
-		}
-	}
 	if !u.Expires.IsZero() {
 		claims.Expires = u.Expires.Unix()
 	}
-	token, err := claims.Encode(signer)
+	encode := func(players []protocol.PlayerID) (token string, err error) {
+		claims.Tags = nil
+		for _, p := range players {
+			claims.Tags.Add(playerTag + ":" + string(p))
+		}
+		return claims.Encode(signer)
+	}
+	var tagged []protocol.PlayerID
+	if spec.tagged {
+		tagged = u.Players
+	}
+	token, err := encode(tagged)
 	if err != nil {
 		return nil, err
 	}
 	u.Issued = time.Unix(claims.IssuedAt, 0)
 	if len(token) > maxToken {
-		return nil, fmt.Errorf("%d players are too many for one connection: want several credentials", len(u.Players))
+		fit := sort.Search(len(tagged), func(n int) bool {
+			token, err := encode(tagged[:n+1])
+			return err != nil || len(token) > maxToken
+		})
+		return nil, fmt.Errorf("%d players are too many for one connection, which has room for the first %d of these names: make several credentials", len(u.Players), fit)
 	}
 	seed, err := user.Seed()
 	if err != nil {

@@ -477,3 +477,37 @@ func TestRevokeAfterTheClockWasSetBack(t *testing.T) {
 	}
 	t.Error("the account of the user is not in the file")
 }
+
+// Credentials of too many players are refused with the number that fits, and those are issued.
+func TestTooManyPlayers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "credentials")
+	if err := credentials.Init(dir, []string{"localhost"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := credentials.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var players []protocol.PlayerID
+	for i := range 400 {
+		players = append(players, protocol.PlayerID(fmt.Sprintf("player-number-%03d", i)))
+	}
+	request := func(n int) credentials.Request {
+		return credentials.Request{Role: credentials.Fleet, Name: "many", Players: players[:n]}
+	}
+	if _, err = s.Issue(request(len(players))); err == nil {
+		t.Fatal("400 players were issued")
+	}
+	_, text, _ := strings.Cut(err.Error(), "the first ")
+	var fit int
+	if _, scanned := fmt.Sscan(text, &fit); scanned != nil || fit < 10 {
+		t.Fatalf("the error names no number: %v", err)
+	}
+	if _, err := s.Issue(request(fit + 1)); err == nil {
+		t.Errorf("%d players were issued, and %d should fit", fit+1, fit)
+	}
+	if _, err := s.Issue(request(fit)); err != nil {
+		t.Errorf("%d players: %v", fit, err)
+	}
+}

@@ -29,6 +29,7 @@ type User string
 const (
 	Platform User = "platform"
 	Owner    User = "owner" // who may act for every player
+	Bots     User = "bots"  // the operator's bot processes
 )
 
 // Fleet are the running processes.
@@ -56,10 +57,12 @@ type Stats struct {
 	Live     int64         `json:"live"`     // bytes of heap and stacks in use
 
 	// Of an arena:
-	Present int   `json:"present,omitempty"` // instances of the bot processes' players that it knows
-	Games   int   `json:"games,omitempty"`   // running
-	Started int64 `json:"started,omitempty"`
-	Moves   int64 `json:"moves,omitempty"`
+	Present  int   `json:"present,omitempty"`  // instances of the bot processes' players that it knows
+	Fleet    int   `json:"fleet,omitempty"`    // of these, those that answer the operator
+	Survives int   `json:"survives,omitempty"` // losses of bot processes, by its metric
+	Games    int   `json:"games,omitempty"`    // running
+	Started  int64 `json:"started,omitempty"`
+	Moves    int64 `json:"moves,omitempty"`
 
 	// Of bot processes:
 	Overhead Overhead `json:"overhead"`
@@ -71,6 +74,7 @@ type Stats struct {
 func (s *Stats) Add(t Stats) {
 	s.CPU, s.Resident, s.Live = s.CPU+t.CPU, s.Resident+t.Resident, s.Live+t.Live
 	s.Present, s.Games, s.Started, s.Moves = s.Present+t.Present, s.Games+t.Games, s.Started+t.Started, s.Moves+t.Moves
+	s.Fleet, s.Survives = s.Fleet+t.Fleet, s.Survives+t.Survives
 	s.Overhead = Overhead{P50: max(s.Overhead.P50, t.Overhead.P50), P99: max(s.Overhead.P99, t.Overhead.P99)}
 	s.Offered, s.Seats = s.Offered+t.Offered, append(s.Seats, t.Seats...)
 }

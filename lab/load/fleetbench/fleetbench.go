@@ -6,6 +6,8 @@
 //	step.go        what a step has measured
 //	fleet.go       the processes, as the caller starts them
 //	load.go        posts the games, and replaces those that end
+//	losses.go      RunLosses: processes that are lost while games run
+//	lossbook.go    what becomes of the games then
 //	relay.go       a game of two players of its own, whose moves are timed
 //	report.go      the table and the drawing
 package fleetbench
@@ -146,6 +148,9 @@ type Want struct {
 	Players []protocol.PlayerID // of all bot processes
 	Kinds   []string            // the games that they play
 	Pace    time.Duration       // shortest time for a move
+	// Fleet: the bot processes belong to the operator's fleet, and search as long as the clock gives
+	// them, without a limit of nodes.
+	Fleet bool
 }
 
 // Watch is called with what the run is doing.

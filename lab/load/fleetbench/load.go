@@ -13,6 +13,7 @@ import (
 
 	"sparring/game"
 	"sparring/game/catalog"
+	"sparring/game/clock"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -85,23 +86,38 @@ func (l *load) run(ctx context.Context, n, perSecond int) {
 func (l *load) post(ctx context.Context) error {
 	i := l.posted
 	l.posted++
-	rules, err := catalog.Rules(l.s.plan.Rules[i%len(l.s.plan.Rules)])
+	id := protocol.GameID(fmt.Sprintf("bench-%d-%d", l.s.games, i))
+	ch, err := challengeOf(id, l.s.plan.Rules[i%len(l.s.plan.Rules)], l.s.plan.Clock, l.players, i)
 	if err != nil {
 		return err
 	}
+	return postChallenge(ctx, l.js, l.s.subjects, ch)
+}
+
+// challengeOf returns the i-th game, between two players in turn.
+func challengeOf(id protocol.GameID, rulesName string, c clock.Spec, players []protocol.PlayerID, i int) (protocol.Challenge, error) {
+	rules, err := catalog.Rules(rulesName)
+	if err != nil {
+		return protocol.Challenge{}, err
+	}
 	now := time.Now().UTC()
 	ch := protocol.Challenge{
-		V: protocol.Version, Game: protocol.GameID(fmt.Sprintf("bench-%d-%d", l.s.games, i)), Created: now, Expires: now.Add(expire),
-		Terms: protocol.Terms{Game: rules.Game, Rules: rules.Name, Clock: l.s.plan.Clock},
+		V: protocol.Version, Game: id, Created: now, Expires: now.Add(expire),
+		Terms: protocol.Terms{Game: rules.Game, Rules: rules.Name, Clock: c},
 	}
 	for seat := range ch.Seats {
-		ch.Seats[seat].Player = l.players[(2*i+seat)%len(l.players)]
+		ch.Seats[seat].Player = players[(2*i+seat)%len(players)]
 	}
+	return ch, nil
+}
+
+// postChallenge stores a challenge. What is posted twice is stored once.
+func postChallenge(ctx context.Context, js jetstream.JetStream, subjects protocol.Subjects, ch protocol.Challenge) error {
 	data, err := json.Marshal(ch)
 	if err != nil {
 		return err
 	}
-	_, err = l.js.Publish(ctx, l.s.subjects.Challenge(ch.Game, "match.bench"), data, jetstream.WithMsgID(string(ch.Game)))
+	_, err = js.Publish(ctx, subjects.Challenge(ch.Game, "match.bench"), data, jetstream.WithMsgID(string(ch.Game)))
 	return err
 }
 
