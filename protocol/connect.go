@@ -279,7 +279,7 @@ func MaySubscribe(ctx context.Context, nc *nats.Conn, queue string, subjects ...
 		if _, err := probe.QueueSubscribeSync(subject, queue); err != nil {
 			return nil, err
 		}
-		if err := probe.FlushWithContext(ctx); err != nil { // a refusal comes before the answer
+		if err := flush(ctx, probe); err != nil { // a refusal comes before the answer
 			return nil, err
 		}
 		if err := probe.LastError(); !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), `"`+subject+`"`) {

@@ -239,7 +239,7 @@ func TestFleetAgainstPlayers(t *testing.T) {
 			w.must(nc.PublishRequest(w.subjects.Play("alice", protocol.VerbHello), subject, hello), nc) // answered to that subject
 		}
 	}
-	w.must(nc.FlushWithContext(w.ctx), nc)
+	w.must(nc.FlushTimeout(gametest.Patience), nc)
 	o := w.operator()
 	all, err := o.Reports(w.ctx, func(r []protocol.Report) bool { return len(r) == 2 })
 	if err != nil || len(all) != 2 {
@@ -256,7 +256,7 @@ func TestFleetAgainstPlayers(t *testing.T) {
 			t.Errorf("%s made %d reports, at most %d were expected", name, asked, most)
 		}
 	}
-	w.must(listener.FlushWithContext(w.ctx), listener)
+	w.must(listener.FlushTimeout(gametest.Patience), listener)
 	if n := len(overheard); n > 0 {
 		t.Errorf("a player overheard %d messages, first %s", n, (<-overheard).Subject)
 	}
@@ -306,7 +306,7 @@ func TestFleetNotPermitted(t *testing.T) {
 	if !errors.Is(err, protocol.ErrNoFleet) {
 		t.Fatalf("%v, want ErrNoFleet", err)
 	}
-	w.must(nc.FlushWithContext(w.ctx), nc)
+	w.must(nc.FlushTimeout(gametest.Patience), nc)
 	if n := len(refusals); n > 0 {
 		t.Errorf("%d subjects were refused, want none", n)
 	}

@@ -115,7 +115,7 @@ func ServeFleet(ctx context.Context, nc *nats.Conn, subjects Subjects, p FleetPr
 	if p.Abort != nil {
 		errs = append(errs, endpoint(FleetAbort, subjects.FleetGame("*", FleetAbort), f.abort))
 	}
-	if err := errors.Join(append(errs, nc.FlushWithContext(ctx))...); err != nil {
+	if err := errors.Join(append(errs, flush(ctx, nc))...); err != nil {
 		stop()
 		return nil, fmt.Errorf("fleet: %w", err)
 	}

@@ -3,6 +3,8 @@ package protocol
 import (
 	"context"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // Repeat calls ask until it is answered, and returns its error then. A request is lost
@@ -26,4 +28,14 @@ func Repeat(ctx context.Context, within, pause time.Duration, ask func(context.C
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// flushTimeout bounds a round trip to the server of a connection, which may die meanwhile.
+const flushTimeout = 10 * time.Second
+
+// flush waits until the server has processed what was sent on a connection.
+func flush(ctx context.Context, nc *nats.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	return nc.FlushWithContext(ctx)
 }
