@@ -1,22 +1,18 @@
 // Package engine plays games. [New] makes our engine for a kind of game, and a
 // [Searcher] like it opens games; a [Pool] schedules the searches of many games
-// on the cores. It is built on one alpha-beta kernel (package search), on Monte-Carlo
-// tree search (package mcts), and on what each kind of game adds to these (package
-// adapter).
+// on the cores. It is built on one alpha-beta kernel (package search), and on
+// what each kind of game adds to it (package adapter).
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"sparring/engine/adapter"
 	"sparring/engine/amazons"
 	"sparring/engine/amazons/areas"
-	"sparring/engine/mcts"
 	"sparring/engine/search"
 	"sparring/engine/xiangqi"
 	"sparring/game"
@@ -39,8 +35,6 @@ type Options struct {
 	Numbers map[string]int
 	// Eval names one of the game's adapter.Evaluations; "" is the game's own.
 	Eval string
-	// Search is AlphaBeta or MCTS; "" is the game's own, see adapter.Adapter.
-	Search string
 	// Variety makes games differ (see search.Variety): evaluations err by up to so many
 	// percentage points of winning chance, MaxVariety at most; 0 is none. The errors
 	// depend on the position, GameOptions.Seed and VarietySeed. Copies of an engine that play each
@@ -52,15 +46,6 @@ type Options struct {
 	// Areas is a table of small areas, nil for none. Only Amazons uses it.
 	Areas *areas.Table
 }
-
-// The searches, as Options.Search names them.
-const (
-	AlphaBeta = "alphabeta" // package search
-	MCTS      = "mcts"      // package mcts
-)
-
-// Searches lists the names of the searches.
-func Searches() []string { return []string{AlphaBeta, MCTS} }
 
 // DefaultHash is the default size of a hash table, in bytes.
 const DefaultHash = 64 << 20
@@ -77,7 +62,7 @@ func MaxHash() int {
 // MaxVariety is the largest Options.Variety.
 const MaxVariety = 50
 
-// Engine is our searcher for one game, by alpha-beta or by Monte-Carlo tree search.
+// Engine is our searcher for one game.
 type Engine struct {
 	game    string
 	adapter adapter.Adapter
@@ -86,7 +71,7 @@ type Engine struct {
 	open    func(GameOptions) kernelGame
 }
 
-// kernelGame is a game as both searches play it.
+// kernelGame is a game of the kernel, with a hash table of its own or a shared one.
 type kernelGame interface {
 	Start(search.Position, search.Limits, func(search.Info)) *search.Search
 	ProbeTable(search.Position) (search.TableEntry, bool)
@@ -140,19 +125,7 @@ func New(gameName string, o Options) (*Engine, error) {
 	variety := func(g GameOptions) search.Variety {
 		return search.Variety{Width: params.VarietyWidth(o.Variety), Seed: g.Seed ^ o.VarietySeed}
 	}
-	e := &Engine{game: gameName, adapter: a, params: params, options: o}
-	switch cmp.Or(o.Search, a.Search, AlphaBeta) {
-	case AlphaBeta:
-		e.open = alphaBeta(params, o.HashBytes, variety)
-	case MCTS:
-		s := mcts.New(params, o.HashBytes)
-		e.open = func(g GameOptions) kernelGame {
-			return s.NewGame(mcts.GameOptions{OwnMemory: g.OwnTable, Fresh: g.Reproducible, Variety: variety(g)})
-		}
-	default:
-		return nil, fmt.Errorf("engine: no search %.40q (have %s)", o.Search, strings.Join(Searches(), ", "))
-	}
-	return e, nil
+	return &Engine{game: gameName, adapter: a, params: params, options: o, open: alphaBeta(params, o.HashBytes, variety)}, nil
 }
 
 // alphaBeta returns a function that opens games of the kernel. Games and searches

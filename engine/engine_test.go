@@ -17,11 +17,9 @@ import (
 )
 
 // newGame opens a game of a new engine.
-func newGame(t *testing.T, name string, o GameOptions) Game { return newGameBy(t, name, "", o) }
-
-func newGameBy(t *testing.T, name, by string, o GameOptions) Game {
+func newGame(t *testing.T, name string, o GameOptions) Game {
 	t.Helper()
-	e, err := New(name, Options{HashBytes: 1 << 20, Search: by})
+	e, err := New(name, Options{HashBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,19 +30,17 @@ func newGameBy(t *testing.T, name, by string, o GameOptions) Game {
 	return g
 }
 
-// eachSearch runs a test for each search and each game.
-func eachSearch(t *testing.T, test func(t *testing.T, by, gameName string)) {
-	for _, by := range Searches() {
-		for _, a := range adapters {
-			t.Run(by+"/"+a.Game, func(t *testing.T) { test(t, by, a.Game) })
-		}
+// eachGame runs a test for each game.
+func eachGame(t *testing.T, test func(t *testing.T, gameName string)) {
+	for _, a := range adapters {
+		t.Run(a.Game, func(t *testing.T) { test(t, a.Game) })
 	}
 }
 
 // TestPlaysEveryGame plays each game with its engine and checks every move.
 func TestPlaysEveryGame(t *testing.T) {
-	eachSearch(t, func(t *testing.T, by, name string) {
-		g := newGameBy(t, name, by, GameOptions{})
+	eachGame(t, func(t *testing.T, name string) {
+		g := newGame(t, name, GameOptions{})
 		p := start(t, name)
 		for range 12 {
 			run, err := g.Search(p, search.Limits{Nodes: 1000}, nil)
@@ -74,9 +70,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := New("amazons", Options{Threads: MaxThreads + 1}); err == nil || !strings.Contains(err.Error(), "at most 512 threads") {
 		t.Errorf("too many threads: %v", err)
-	}
-	if _, err := New("amazons", Options{Search: "luck"}); err == nil || !strings.Contains(err.Error(), MCTS) {
-		t.Errorf("no such search: %v", err)
 	}
 	if most := MaxHash(); most < math.MaxInt {
 		if _, err := New("amazons", Options{HashBytes: most + 1}); err == nil {
@@ -115,8 +108,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestHardLimitEnds(t *testing.T) {
-	eachSearch(t, func(t *testing.T, by, name string) {
-		run, err := newGameBy(t, name, by, GameOptions{}).Search(start(t, name), search.Limits{Hard: 30 * time.Millisecond}, nil)
+	eachGame(t, func(t *testing.T, name string) {
+		run, err := newGame(t, name, GameOptions{}).Search(start(t, name), search.Limits{Hard: 30 * time.Millisecond}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,12 +122,12 @@ func TestHardLimitEnds(t *testing.T) {
 // A process may be stalled, or wait for a core, until the time of a move is over. The first
 // move in order would be a capture: of a protected horse by a cannon, at the start of Xiangqi.
 func TestSearchThatStartsLate(t *testing.T) {
-	eachSearch(t, func(t *testing.T, by, name string) {
+	eachGame(t, func(t *testing.T, name string) {
 		p := start(t, name)
 		if _, err := game.PlayText(p, p.Format(p.Legal(nil)[0])); err != nil { // an empty board of Gomoku needs no search
 			t.Fatal(err)
 		}
-		run, err := newGameBy(t, name, by, GameOptions{}).Search(p, search.Limits{Hard: time.Millisecond, From: time.Now().Add(-time.Minute)}, nil)
+		run, err := newGame(t, name, GameOptions{}).Search(p, search.Limits{Hard: time.Millisecond, From: time.Now().Add(-time.Minute)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

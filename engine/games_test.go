@@ -19,18 +19,16 @@ import (
 func TestManyGames(t *testing.T) {
 	for name, c := range map[string]struct {
 		options   GameOptions
-		search    string
 		games     int
 		hashBytes int
 		maxMB     int64 // of all games together, open or closed
 	}{
-		"shared":       {GameOptions{}, AlphaBeta, 1000, 1 << 16, 300},
-		"reproducible": {GameOptions{Reproducible: true}, AlphaBeta, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
-		"trees":        {GameOptions{}, MCTS, 1000, 1 << 16, 20},                        // 33 MB, if each kept its smallest
+		"shared":       {GameOptions{}, 1000, 1 << 16, 300},
+		"reproducible": {GameOptions{Reproducible: true}, 200, 4 << 20, 100}, // 800 MB of tables, if each had one
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := allocated()
-			e, err := New("xiangqi", Options{HashBytes: c.hashBytes, Search: c.search})
+			e, err := New("xiangqi", Options{HashBytes: c.hashBytes})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +79,8 @@ func allocated() int64 {
 // position, the limits and the seed: not on earlier searches of this game or
 // another, on a takeback, or on the clock while there is time.
 func TestReproducible(t *testing.T) {
-	eachSearch(t, func(t *testing.T, by, name string) {
-		e, err := New(name, Options{HashBytes: 1 << 20, Threads: 2, Search: by})
+	eachGame(t, func(t *testing.T, name string) {
+		e, err := New(name, Options{HashBytes: 1 << 20, Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,12 +38,12 @@ func played(t *testing.T, name string, o Options, g GameOptions) (moves []game.M
 // TestVariety: the seeds of game and engine decide which moves an engine with variety plays;
 // without it they change nothing.
 func TestVariety(t *testing.T) {
-	eachSearch(t, func(t *testing.T, by, name string) {
-		plain := played(t, name, Options{Search: by}, GameOptions{})
-		if got := played(t, name, Options{Search: by, VarietySeed: 5}, GameOptions{Seed: 7}); !slices.Equal(got, plain) {
+	eachGame(t, func(t *testing.T, name string) {
+		plain := played(t, name, Options{}, GameOptions{})
+		if got := played(t, name, Options{VarietySeed: 5}, GameOptions{Seed: 7}); !slices.Equal(got, plain) {
 			t.Errorf("without variety the seeds change the game: %v, not %v", got, plain)
 		}
-		blurred := Options{Search: by, Variety: 5, VarietySeed: 1}
+		blurred := Options{Variety: 5, VarietySeed: 1}
 		first := played(t, name, blurred, GameOptions{Seed: 7})
 		if again := played(t, name, blurred, GameOptions{Seed: 7}); !slices.Equal(first, again) {
 			t.Errorf("the same seed plays %v, then %v", first, again)

@@ -100,7 +100,7 @@ docs/engine.md describes how to use it.`,
 // openEngine opens our engine with the setup of a GUI. Errors of its book have
 // already been reported.
 func openEngine(gameName string, s frontend.Setup) (engine.Searcher, error) {
-	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval, Search: s.Search}
+	player := playerspec.Spec{Level: s.Level, Book: s.Book, Eval: s.Eval}
 	if s.Level == 0 {
 		player.Variety = s.Variety
 	}

@@ -27,9 +27,6 @@ type Adapter struct {
 	// First returns a move that is as good as any, where that is known without a search,
 	// or NoMove; nil if the game has none. A search of one line considers it alone.
 	First func(p game.Position) game.Move
-	// Search is the search that plays the game unless another is asked for, as
-	// engine.Options.Search names it; "" is alpha-beta.
-	Search string
 	// Evaluations are those besides the game's own.
 	Evaluations []Evaluation
 

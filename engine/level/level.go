@@ -55,7 +55,7 @@ func New(gameName string, level int, tables xiangqi.Tables) (*Searcher, error) {
 // With makes a searcher with the given parameters. The error wraps game.ErrRules for
 // a game without an engine.
 func With(gameName string, p Parameters, tables xiangqi.Tables) (*Searcher, error) {
-	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1, Search: engine.AlphaBeta}
+	o := engine.Options{HashBytes: tableBytes(p.Nodes), Threads: 1}
 	if !p.Errs() {
 		o.Tables = tables
 	}

@@ -65,7 +65,6 @@ type Params struct {
 	LMR      LMRParams      // zero is 0.5 + ln(depth)*ln(n)/2.2
 	NullMove NullMoveParams // with DepthDivisor 0: R = 3 + depth/4, verified from depth 10 on
 	On       Switches       // the heuristics in use
-	MCTS     MCTSParams     // of Monte-Carlo tree search; a zero number is taken from defaultMCTS
 	// SortedPicks is the number of moves of a node that are picked as the best of
 	// their batch; 0 is 16. Later ones hardly ever cut off, and to look for them
 	// costs more than it gains, unless a game has so many moves that which of them
@@ -128,37 +127,6 @@ type NullMoveParams struct {
 }
 
 var defaultNullMove = NullMoveParams{Base: 3, DepthDivisor: 4, MaxEvalPlies: 3, VerifyDepth: 10}
-
-// MCTSParams are the numbers of Monte-Carlo tree search (package mcts).
-type MCTSParams struct {
-	// Exploration is the constant of PUCT, in hundredths, for values from 0 to 1.
-	Exploration int
-	// Temperature and EvalTemperature are the differences in ScoredMove.Order, and in
-	// the evaluation after the move (in hundredths of WinScale), for which the
-	// policy takes a move to be e times less likely.
-	Temperature, EvalTemperature int
-	// Candidates is how many moves, the best by the move order, are evaluated where
-	// children are opened, and Open how many of these, the best by that evaluation,
-	// become children at once.
-	Candidates, Open int
-	// Widening, in hundredths: a node with n visits gets more children until it has
-	// more than Widening*sqrt(n).
-	Widening int
-	// Mean is the percentage of the mean in a node's value, 100 at most; the rest is
-	// minimax.
-	Mean int
-	// Tempo is the percentage of what the best move gains by the evaluation that is
-	// taken from the values after all moves.
-	Tempo int
-	// Prove is the prover's node budget at every new node; 0 is off. Where a node is
-	// Provable it is ProveNode, if that is more.
-	Prove int
-}
-
-// defaultMCTS was found for Amazons: Widening and Exploration by games, Candidates by
-// the regret of its moves, the others by hand (docs/mcts.md). That the mean and minimax
-// have about equal shares is from Lanctot et al. (2014).
-var defaultMCTS = MCTSParams{Exploration: 60, Temperature: 4096, EvalTemperature: 50, Candidates: 32, Open: 16, Widening: 400, Mean: 60, Tempo: 50}
 
 // Margins are differences of scores, in the game's unit.
 type Margins struct {
@@ -286,11 +254,7 @@ func (p *Params) setDefaults() {
 		set   *int
 		value int
 	}{{&p.ProveShare, 4}, {&p.SortedPicks, 16}, {&p.LMPBase, 4}, {&p.PruneMaxDepth, 6}, {&p.RazoringDepth, 3}, {&p.ReverseFutilityDepth, 7}, {&p.AlphaRaiseDepth, 7}, {&p.ProbCutDepth, 5},
-		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3},
-		{&p.MCTS.Exploration, defaultMCTS.Exploration}, {&p.MCTS.Temperature, defaultMCTS.Temperature},
-		{&p.MCTS.EvalTemperature, defaultMCTS.EvalTemperature}, {&p.MCTS.Candidates, defaultMCTS.Candidates},
-		{&p.MCTS.Open, defaultMCTS.Open}, {&p.MCTS.Widening, defaultMCTS.Widening}, {&p.MCTS.Mean, defaultMCTS.Mean},
-		{&p.MCTS.Tempo, defaultMCTS.Tempo}} {
+		{&p.IIRDepth, 4}, {&p.SingularDepth, 7}, {&p.ProvePVDepth, 4}, {&p.NullMove.MinDepth, 3}} {
 		if *f.set == 0 {
 			*f.set = f.value
 		}

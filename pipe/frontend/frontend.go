@@ -64,7 +64,6 @@ type Setup struct {
 	Level     int    // of strength, from 1; 0 is full strength
 	Book      string // name of an opening book; "" is none
 	Eval      string // as in engine.Options
-	Search    string // as in engine.Options
 	Variety   int    // as in engine.Options; levels ignore it
 }
 
@@ -143,7 +142,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 func (o *Options) fill() {
 	if o.Open == nil {
 		o.Open = func(name string, s Setup) (engine.Searcher, error) {
-			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval, Search: s.Search, Variety: s.Variety})
+			return engine.New(name, engine.Options{HashBytes: s.HashBytes, Threads: s.Threads, Eval: s.Eval, Variety: s.Variety})
 		}
 	}
 	if o.Setup.HashBytes == 0 {

@@ -3,7 +3,6 @@ package frontend
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,6 @@ const (
 	ranksZero   = "0-9"
 	ranksOne    = "1-10"
 	evalOwn     = "own" // the game's own evaluation
-	searchOwn   = "own" // the game's own search
 )
 
 // advertisedRules lists the rule sets that are offered to a GUI. It may set any other
@@ -92,7 +90,7 @@ func text(name, preset string, set func(string) error) setting {
 }
 
 // engineNames are a protocol's names for the engine's settings.
-type engineNames struct{ hash, threads, level, book, bookFile, eval, search, variety string }
+type engineNames struct{ hash, threads, level, book, bookFile, eval, variety string }
 
 // engineSettings returns the settings of the engine.
 func (s *session) engineSettings(names engineNames) []setting {
@@ -125,7 +123,6 @@ func (s *session) engineSettings(names engineNames) []setting {
 		}, text(names.bookFile, s.bookFile, func(name string) error { return s.useBook(s.ownBook, name) }))
 	}
 	return append(all, combo(names.eval, evalOwn, append([]string{evalOwn}, evaluations()...), s.evaluateBy),
-		combo(names.search, searchOwn, append([]string{searchOwn}, engine.Searches()...), s.searchBy),
 		spin(names.variety, s.o.Setup.Variety, 0, engine.MaxVariety, func(n int) {
 			setup := s.setup
 			setup.Variety = n
@@ -152,18 +149,6 @@ func (s *session) evaluateBy(name string) error {
 		return errNoPosition
 	} else if _, err := engine.Params(s.pos.Rules().Game, name); err != nil {
 		return err
-	}
-	s.configure(setup)
-	return nil
-}
-
-// searchBy changes the search.
-func (s *session) searchBy(name string) error {
-	setup := s.setup
-	if setup.Search = name; name == searchOwn {
-		setup.Search = ""
-	} else if !slices.Contains(engine.Searches(), name) {
-		return fmt.Errorf("no search %.40q (have %s, %s)", name, searchOwn, strings.Join(engine.Searches(), ", "))
 	}
 	s.configure(setup)
 	return nil

@@ -162,7 +162,7 @@ func (u *ucciHandler) settings() []setting {
 			u.s.newGame()
 			u.maxClock, u.controls = 0, false
 		}),
-	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "search", "variety"}), []setting{
+	}, u.s.engineSettings(engineNames{"hashsize", "threads", "level", "usebook", "bookfiles", "eval", "variety"}), []setting{
 		check("resign", true, func(on bool) { u.resign = on }),
 		combo("rules", u.preset, rules, u.setRules),
 	})

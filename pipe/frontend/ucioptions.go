@@ -52,7 +52,7 @@ func (u *uciHandler) settings() []setting {
 	if !slices.Contains(rules, u.preset.rules) {
 		rules = append(rules, u.preset.rules)
 	}
-	names := engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Search", "Variety"}
+	names := engineNames{"Hash", "Threads", "Skill Level", "OwnBook", "BookFile", "Eval", "Variety"}
 	overhead := int(s.o.Overhead.Milliseconds())
 	return slices.Concat(s.engineSettings(names), []setting{
 		button("Clear Hash", s.newGame),

@@ -260,7 +260,7 @@ func (s Spec) openAs(gameName string, o Options) (engine.Searcher, error) {
 
 // own makes a searcher of our own engine.
 func (s Spec) own(gameName string, o Options) (engine.Searcher, error) {
-	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Search: s.Search, Tables: o.Tables, Areas: o.Areas,
+	own := engine.Options{HashBytes: o.HashBytes, Threads: o.Threads, Switches: s.Switches, Numbers: s.Numbers, Eval: s.Eval, Tables: o.Tables, Areas: o.Areas,
 		Variety: s.Variety, VarietySeed: s.varietySeed()}
 	if s.Hash > 0 {
 		own.HashBytes = s.Hash << 20

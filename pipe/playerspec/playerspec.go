@@ -8,7 +8,6 @@
 //	self:set.LMPBase=4                  a number of the kernel (search.NumberNames)
 //	self:eval=xu2006                    a named evaluation of the game (adapter.Evaluation)
 //	self:variety=3                      with errors of up to 3 % in evaluations, so that games differ
-//	self:search=mcts                    alphabeta or mcts, in place of the game's own search
 //	self:as=NAME,from=games.jsonl       with a player's openings, and near its strength
 //	self:book=my.book                   with an opening book, book=shipped or a folder of them
 //	self:maxtime=30s                    no move takes longer, whatever the clock
@@ -59,7 +58,6 @@ type Spec struct {
 	// Numbers are the kernel's numbers that are set.
 	Numbers map[string]int
 	Eval    string // see engine.Options
-	Search  string // see engine.Options
 	Variety int    // see engine.Options
 	Book    string // see book.Open; "" is Options.Book
 	// As is the name of a player to play like, and From the source of its games; see
@@ -109,9 +107,6 @@ func Parse(text string) (Spec, error) {
 	if s.Level > 0 && s.Eval != "" {
 		bad("level: has its own evaluation")
 	}
-	if s.Level > 0 && s.Search != "" {
-		bad("level: has its own search")
-	}
 	if s.Level > 0 && s.Variety > 0 {
 		bad("level: plays as it was measured, without variety")
 	}
@@ -121,7 +116,7 @@ func Parse(text string) (Spec, error) {
 	switch own := s; {
 	case s.From != "" && s.As == "":
 		bad("from: want as=NAME, the player whose games they are")
-	case s.As != "" && (len(own.Switches)+len(own.Numbers)+own.Hash+own.Threads+own.Variety > 0 || own.Eval+own.Search+own.Book != ""):
+	case s.As != "" && (len(own.Switches)+len(own.Numbers)+own.Hash+own.Threads+own.Variety > 0 || own.Eval+own.Book != ""):
 		bad("as: plays at a level, with its own openings; want only from, level, nodes, depth and name beside it")
 	case s.As != "" && s.From == "":
 		bad("as=%.40s: want from=SOURCE, where its games are", s.As)
@@ -235,10 +230,6 @@ func (s *Spec) set(key, value string) error {
 		} else if value == ownEval {
 			s.Eval = ""
 		}
-	case key == "search" && o == nil:
-		if s.Search = value; !slices.Contains(engine.Searches(), value) {
-			err = fmt.Errorf("no search %.40q (have %s)", value, strings.Join(engine.Searches(), ", "))
-		}
 	case key == "variety" && o == nil:
 		err = whole(&s.Variety, engine.MaxVariety)
 	case (key == "with" || key == "without") && o == nil:
@@ -326,9 +317,6 @@ func (s Spec) String() string {
 		number("level", uint64(s.Level))
 		if s.Eval != "" {
 			add("eval", s.Eval)
-		}
-		if s.Search != "" {
-			add("search", s.Search)
 		}
 		number("variety", uint64(s.Variety))
 		if s.Book != "" {

@@ -48,7 +48,6 @@ func TestParse(t *testing.T) {
 		{`self:book=a\,b.book,nodes=5`, Spec{Book: "a,b.book", Nodes: 5}, `self:book=a\,b.book,nodes=5`},
 		{"self:nodes=5,eval=xu2006", Spec{Eval: "xu2006", Nodes: 5}, "self:eval=xu2006,nodes=5"},
 		{"self:nodes=5,eval=own", Spec{Nodes: 5}, "self:nodes=5"},
-		{"self:nodes=5,search=mcts,set.MCTS.Mean=70", Spec{Search: engine.MCTS, Nodes: 5, Numbers: map[string]int{"MCTS.Mean": 70}}, "self:search=mcts,set.MCTS.Mean=70,nodes=5"},
 		{"self:nodes=5,variety=2,book=none", Spec{Variety: 2, Book: "none", Nodes: 5}, "self:variety=2,book=none,nodes=5"},
 		{"self,level=5,name=Five", Spec{Level: 5, Name: "Five"}, "self:level=5,name=Five"},
 		{"self:without=NullMove,with=Razoring,nodes=5", Spec{Switches: map[string]bool{"NullMove": false, "Razoring": true}, Nodes: 5},
@@ -94,14 +93,13 @@ func TestParseRefuses(t *testing.T) {
 		{"self:level=3,set.LMPBase=4", []string{"heuristics"}},
 		{"self:eval=", []string{"eval: want"}},
 		{"self:level=3,eval=xu2006", []string{"its own evaluation"}},
-		{"self:search=luck", []string{`no search "luck"`, "alphabeta, mcts"}},
+		{"self:search=mcts", []string{`"search"`}},
 		{"self:variety=0", []string{"variety=", "1 to 50"}},
 		{"self:variety=51", []string{"variety=", "1 to 50"}},
 		{"self:variety=some", []string{"variety=", "1 to 50"}},
 		{"self:variety=2,level=6", []string{"without variety"}},
 		{"self:variety=2,as=x,from=y", []string{"as: plays at a level"}},
 		{"uci:x,variety=2", []string{`no key "variety"`}},
-		{"self:level=3,search=mcts", []string{"its own search"}},
 		{"uci:x,eval=xu2006", []string{`no key "eval"`}},
 		{"self:level=3,hash=5", []string{"a hash table and threads of its own"}},
 		{"self:" + strings.Repeat("x", 1000), []string{"want key=value"}},
@@ -150,7 +148,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := Spec{Outside: &external.Spec{Dialect: external.UCI, Path: self, Args: []string{"broken", faultyengine.Fine}}}.String()
-	for _, spec := range []string{"self", "self:nodes=500", "self:depth=2", "self:level=2", "self:search=mcts,nodes=500", program} {
+	for _, spec := range []string{"self", "self:nodes=500", "self:depth=2", "self:level=2", program} {
 		for _, g := range catalog.Games() {
 			if g.Name == "amazons" && spec == "self" {
 				continue // nothing new, and slow

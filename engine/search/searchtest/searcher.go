@@ -78,7 +78,7 @@ func (c *conformance) nodeLimitIsExact(t *testing.T) {
 	for _, prove := range []int{0, 7} {
 		g := Deep()
 		params := g.Params()
-		params.ProveLeaf, params.MCTS.Prove = prove, prove
+		params.ProveLeaf = prove
 		for _, n := range []uint64{1, 2, 255, 256, 257, 1000, 4567} {
 			r := c.find(g, params, search.Limits{Nodes: n})
 			if r.Nodes != n {
@@ -98,7 +98,7 @@ func (c *conformance) lineIsLegal(t *testing.T) {
 	for seed := range uint64(20) {
 		g := NewGraph(seed)
 		params := g.Params()
-		params.ProveLeaf, params.MCTS.Prove = 10, 10
+		params.ProveLeaf = 10
 		r := c.find(g, params, search.Limits{Nodes: 3000})
 		if len(r.PV) == 0 || r.PV[0] != r.Move {
 			t.Fatalf("seed %d: line %v does not begin with move %d", seed, r.PV, r.Move)

@@ -67,7 +67,7 @@ func measurable(a adapter.Adapter) error {
 
 // run searches the positions to a depth, with some heuristics switched on or off.
 func run(a adapter.Adapter, depth int, switches map[string]bool) (t Tally, err error) {
-	e, err := engine.New(a.Game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches, Search: engine.AlphaBeta})
+	e, err := engine.New(a.Game, engine.Options{HashBytes: hashBytes, Threads: 1, Switches: switches})
 	if err != nil {
 		return t, err
 	}
