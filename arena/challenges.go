@@ -271,6 +271,10 @@ func (s *store) storedChallenge(ctx context.Context, g protocol.GameID) (ch prot
 // challenges and withdraws all day could fill a disk with them.
 const closedFor = protocol.LongestChallenge
 
+// closedPairingFor is closedFor for a pairing of the ladder, which no arena turns into a game
+// once it has expired. On a slow platform many expire.
+const closedPairingFor = 10 * pairingFor
+
 // close writes to the log that a challenge does not become a game, and which player
 // did not take its seat; "" if that does not matter. errLost means that its fate was
 // decided before.
@@ -281,7 +285,9 @@ func (a *Arena) close(ctx context.Context, ch protocol.Challenge, by protocol.Pl
 		event.Seat = &s
 	}
 	j := a.store.journal(ch.Game, 0, a.metrics.retries.Inc)
-	j.lifetime = closedFor
+	if j.lifetime = closedFor; ch.Pairing {
+		j.lifetime = closedPairingFor
+	}
 	return j.append(ctx, event, 0)
 }
 

@@ -51,7 +51,7 @@ func TestAbort(t *testing.T) {
 			}
 		}
 	}
-	if err := eve.FlushWithContext(ctx); err != nil {
+	if err := eve.FlushTimeout(patience); err != nil {
 		t.Fatal(err)
 	}
 	if st := ann.until(g, "another move", plies(1)); st.Status != protocol.Playing {

@@ -158,6 +158,9 @@ func (a *Arena) decide(ctx context.Context, msg jetstream.Msg) {
 		return
 	}
 	holders, verdict := a.fillSeats(ctx, msg, ch)
+	if verdict == nil && ch.Pairing && !time.Now().Before(ch.Expires) {
+		verdict = &unfilled{} // its players may be paired again, see closedPairingFor
+	}
 	if verdict == nil {
 		err := a.grant(ctx, livegame.Opening{Game: ch.Game, Terms: ch.Terms, Pool: poolOf(ch), Holders: holders})
 		switch {

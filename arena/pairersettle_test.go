@@ -1,8 +1,11 @@
 package arena
 
 import (
+	"reflect"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/arena/arenatest"
 	"sparring/game"
@@ -46,6 +49,13 @@ func TestPairingsAreSettled(t *testing.T) {
 	if err != nil || last.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || last.Seat != nil {
 		t.Errorf("the log of the pairing that nobody decided on: %+v, %v", last, err)
 	}
+	entry, err := a.store.lastEntry(ctx, "undecided")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := entry.Header.Get(jetstream.MsgTTLHeader); got != closedPairingFor.String() {
+		t.Errorf("that log is kept for %q, want %v", got, closedPairingFor)
+	}
 	for _, g := range []string{"undecided", "begun"} {
 		for seat, id := range []protocol.PlayerID{protocol.PlayerID(g + "-x"), protocol.PlayerID(g + "-y")} {
 			c := p.contender(id)
@@ -82,5 +92,70 @@ func TestPairingsAreTakenUp(t *testing.T) {
 	}
 	if len(p.posted) != 2 || p.posted["g1"] == nil || p.posted["g3"] == nil || !p.posted["g1"].stored || p.posted["g1"].ch.Seats[1].Player != "bob" {
 		t.Errorf("pairings that wait: %+v", p.posted)
+	}
+}
+
+// A player whose answer to a pairing may have been lost is not charged with it; one that had
+// all the time to answer is. A pairing that expires while its seats are being taken is off,
+// too, since its players may be in the next one.
+func TestPairingsOfASlowPlatform(t *testing.T) {
+	t.Parallel()
+	second := game.Second
+	for name, test := range map[string]struct {
+		outages bool
+		expires time.Duration
+		answers time.Duration // when the second player accepts; 0: never
+		charged *game.Seat
+	}{
+		"answers may be lost": {outages: true, expires: patience},
+		"no answer":           {expires: patience, charged: &second},
+		"late":                {expires: time.Second, answers: 1500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := arenatest.StartServer(t, "", "ann", "bob")
+			cfg := steady()
+			if cfg.OfferFor = 100 * time.Millisecond; test.answers > 0 {
+				cfg.OfferFor, cfg.HoldFor = patience, 2*patience
+			}
+			a := runArena(t, srv, cfg)
+			join(t, srv, "ann", "a1")
+			join(t, srv, "bob", "b1", func(p *player) {
+				accept := p.answer
+				p.answer = func(o protocol.Offer) protocol.OfferAnswer {
+					if test.answers == 0 {
+						<-t.Context().Done()
+					}
+					time.Sleep(test.answers)
+					return accept(o)
+				}
+			})
+			if test.outages {
+				stop := make(chan struct{})
+				ended := make(chan struct{})
+				t.Cleanup(func() { close(stop); <-ended })
+				go func() {
+					defer close(ended)
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(10 * time.Millisecond):
+							now := time.Now()
+							a.reach.missed(now.Add(-longOutage), now)
+						}
+					}
+				}()
+			}
+			ch := protocol.Challenge{V: protocol.Version, Game: "g", Terms: small(t, "60"), Pairing: true, Created: time.Now(), Expires: time.Now().Add(test.expires)}
+			ch.Seats[game.First].Player, ch.Seats[game.Second].Player = "ann", "bob"
+			if _, err := a.post(t.Context(), ladderPoolOf(ch.Terms), ch); err != nil {
+				t.Fatal(err)
+			}
+			e := fate(t, a, ch.Game)
+			if e.Kind != protocol.EventEnd || e.Outcome != (game.Outcome{Reason: protocol.ReasonExpired}) || !reflect.DeepEqual(e.Seat, test.charged) {
+				t.Errorf("%s %+v by seat %v, want it expired by seat %v", e.Kind, e.Outcome, e.Seat, test.charged)
+			}
+		})
 	}
 }

@@ -358,7 +358,7 @@ func controlError(err error) string {
 }
 
 // printControlled prints the results. It returns an error if some processes did not
-// do what they were told.
+// confirm that they did what they were told: one that gave no answer may still do it.
 func (f *fleetFlags) printControlled(out io.Writer, results []controlled, done string) error {
 	failed := 0
 	for _, r := range results {
@@ -385,7 +385,7 @@ func (f *fleetFlags) printControlled(out io.Writer, results []controlled, done s
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%s did not do it", count(failed, "process", "processes"))
+		return fmt.Errorf("%s did not confirm it", count(failed, "process", "processes"))
 	}
 	return nil
 }
