@@ -219,12 +219,11 @@ func TestDisplaySet(t *testing.T) {
 // TestOperationsOfEPD: the id of a position may have whatever its quotes allow.
 func TestOperationsOfEPD(t *testing.T) {
 	for operations, want := range map[string]string{
-		`id "mate in one";`:              "mate in one",
-		`id "mate; in one"; bm e0e1;`:    "mate; in one",
-		`bm e0e1; id "a; id b; bm c";`:   "a; id b; bm c",
-		`id one;`:                        "one",
-		`id one"; bm e0e1;`:              "one",
-		`noop; c0 "a; id wrong;"; id x1`: "", // without its semicolon it is none
+		`id "mate in one";`:            "mate in one",
+		`id "mate; in one"; bm e0e1;`:  "mate; in one",
+		`bm e0e1; id "a; id b; bm c";`: "a; id b; bm c",
+		`id one;`:                      "one",
+		`noop; c0 "a; id wrong;";`:     "",
 	} {
 		p, err := readPosition("xiangqi", "", "", "3k5/4R4/9/9/9/9/9/9/9/4K4 w - - "+operations)
 		if err != nil || p.id != want || p.pos.String() != "3k5/4R4/9/9/9/9/9/9/9/4K4 w - - 0 1" {

@@ -42,7 +42,7 @@ matches:
     rules: 6x6
     openings: shipped
     clock: %s
-    margin: 300ms
+    margin: 1s
     games: %d
 `, limit, games))
 	return n

@@ -33,18 +33,16 @@ var (
 	previous      = flag.String("upgrade.from", "", "commit of the build that the rolling upgrade begins with, such as HEAD~1; empty: this one")
 )
 
-// operator runs a command of the operator, and returns its standard output.
+// operator runs a command of the operator in this process, since tests ask again and again,
+// and returns its standard output.
 func (h *fleet) operator(url string, args ...string) (string, error) {
 	h.t.Helper()
-	p := h.start("operator", "sparring", append([]string{"fleet"}, args...)...).
-		with("SPARRING_NATS_URL="+url, "SPARRING_NATS_PASSWORD="+password("platform"))
 	var out, errs bytes.Buffer
-	p.cmd.Stdout, p.cmd.Stderr = &out, &errs
-	err := p.cmd.Run()
-	if err != nil {
-		err = fmt.Errorf("sparring fleet %s: %w\n%s%s", strings.Join(args, " "), err, out.String(), errs.String())
+	server := strings.Replace(url, "://", "://platform:"+password("platform")+"@", 1)
+	if code := run(slices.Concat([]string{"fleet"}, args, []string{"--nats", server}), strings.NewReader(""), &out, &errs); code != exitOK {
+		return out.String(), fmt.Errorf("sparring fleet %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), errs.String())
 	}
-	return out.String(), err
+	return out.String(), nil
 }
 
 // asked runs a command of the operator that must succeed, and decodes its output.

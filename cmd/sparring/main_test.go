@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
-		"sparring": main, "pbrain-sparring": main, "broken-engine": faultyengine.Main, "nats-server": natsServer,
+		"sparring": sparringOrStory, "pbrain-sparring": main, "broken-engine": faultyengine.Main, "nats-server": natsServer,
 		"tuned-engine": tunedEngine,
 	})
 }
@@ -47,15 +47,6 @@ func natsServer() {
 		server.PrintAndDie(err.Error())
 	}
 	s.WaitForShutdown()
-}
-
-// TestScripts runs the scripts in testdata: commands of a user and their output.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
-		RequireExplicitExec: true,
-	})
 }
 
 func mustRules(t *testing.T, name string) *game.Rules {

@@ -27,7 +27,7 @@ import (
 func replayPlies(t *testing.T) int {
 	text := os.Getenv("SPARRING_REPLAY_MOVES")
 	if text == "" {
-		return 150
+		return 40
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

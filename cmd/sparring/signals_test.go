@@ -28,7 +28,7 @@ func TestSignalBeforeTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // as the signal does
 	c := botCommand()
-	c.SetArgs(nil)
+	c.SetArgs([]string{}) // and not those of the test
 	c.SetErr(io.Discard)
 	ended := make(chan error, 1)
 	go func() { ended <- c.ExecuteContext(ctx) }()
@@ -63,7 +63,7 @@ func TestSecondSignal(t *testing.T) {
 		return err == nil
 	})
 	for end := time.Now().Add(gametest.Patience); time.Now().Before(end); {
-		cmd.Process.Signal(os.Interrupt)
+		cmd.Process.Signal(syscall.SIGTERM) // a shell lets its background processes ignore the one of Ctrl-C
 		select {
 		case <-ended:
 			return

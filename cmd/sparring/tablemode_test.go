@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,10 +113,15 @@ func hangUp() syscall.Signal {
 	return syscall.SIGHUP
 }
 
-// journal returns the only journal.
+// journal returns the only journal with a game. A program that was killed before its game
+// began leaves an empty one.
 func (o *operator) journal() string {
 	o.t.Helper()
 	all, err := filepath.Glob(filepath.Join(o.dir, "data/table/*.jsonl"))
+	all = slices.DeleteFunc(all, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() == 0
+	})
 	if err != nil || len(all) != 1 {
 		o.t.Fatalf("journals %v, %v", all, err)
 	}

@@ -93,8 +93,12 @@ func (s *arenaSettings) dialServer(c *cobra.Command, name string, wait bool, che
 			}
 		}
 		if err != nil {
+			at := nc.ConnectedUrlRedacted() // not known any more when it is closed
 			nc.Close()
-			err = fmt.Errorf("%s: %w", nc.ConnectedUrlRedacted(), err)
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			err = fmt.Errorf("%s: %w", at, err)
 		}
 	}
 	if err != nil {

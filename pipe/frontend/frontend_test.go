@@ -128,6 +128,20 @@ func TestGomocupCrowdedBoards(t *testing.T) {
 	}
 }
 
+// TestGomocupUnorderedBoard: a list in which a row of five comes before the sixth stone is
+// a position of exact five, and no game that was over before.
+func TestGomocupUnorderedBoard(t *testing.T) {
+	lines := []string{"INFO rule 1", "START 15", "BOARD"}
+	for x := range 6 {
+		lines = append(lines, fmt.Sprintf("%d,7,1", x), fmt.Sprintf("%d,%d,2", 2*x, 1+x%2*11))
+	}
+	w := &witness{}
+	out := ask(t, w, append(lines, "DONE")...)
+	if strings.Contains(out, "ERROR") || len(w.limits) != 2 {
+		t.Errorf("%d searches, with the one at the start; answered %s", len(w.limits), out)
+	}
+}
+
 // TestGomocupWarmUp: before OK the engine searches under the rule of the match, or where
 // that is not known yet, under each that it may be, so that no first move makes tables.
 func TestGomocupWarmUp(t *testing.T) {

@@ -2,11 +2,13 @@ package frontend
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"sparring/game"
 	"sparring/game/gomoku"
 	"sparring/pipe/gomocup"
 )
@@ -160,7 +162,9 @@ func (g *gomocupHandler) setUp() error {
 		return err
 	}
 	if moves, ok := g.moves(0, gomoku.Black); ok {
-		return g.s.set(gomoku.Name, rules, "", moves)
+		if err := g.s.set(gomoku.Name, rules, "", moves); !errors.Is(err, game.ErrOver) {
+			return err
+		} // else a list in no order, in which a row of five stands before the sixth stone
 	}
 	first := g.next
 	if g.given < len(g.stones) {
