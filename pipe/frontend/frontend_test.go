@@ -128,6 +128,20 @@ func TestGomocupCrowdedBoards(t *testing.T) {
 	}
 }
 
+// TestGomocupBoardInAnyOrder: the stones of BOARD may come in an order in which the game
+// would have ended: here five of a row of six come first, which is no win in standard rules.
+func TestGomocupBoardInAnyOrder(t *testing.T) {
+	lines := []string{"START 15", "INFO rule 1", "BOARD"}
+	for i := range 6 {
+		lines = append(lines, fmt.Sprintf("%d,2,1", 3+i), fmt.Sprintf("%d,4,2", 2+2*i))
+	}
+	w := &witness{}
+	out := ask(t, w, append(lines, "DONE")...)
+	if strings.Contains(out, "ERROR") || strings.Count(strings.TrimSpace(out), "\n") != 1 {
+		t.Errorf("answered %q", out)
+	}
+}
+
 // TestGomocupWarmUp: before OK the engine searches under the rule of the match, or where
 // that is not known yet, under each that it may be, so that no first move makes tables.
 func TestGomocupWarmUp(t *testing.T) {

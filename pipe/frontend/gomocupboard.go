@@ -153,14 +153,17 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 
 // setUp sets the session's position: by moves if the stones came in the order of a
 // game. Otherwise those of BOARD are the start, and moves lead on from there, because
-// a row that a move makes is counted under the continuous rules.
+// a row that a move makes is counted under the continuous rules. Stones in an order in
+// which a game would have ended were not placed in that order.
 func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
 	}
 	if moves, ok := g.moves(0, gomoku.Black); ok {
-		return g.s.set(gomoku.Name, rules, "", moves)
+		if err := g.s.set(gomoku.Name, rules, "", moves); err == nil || g.given == 0 {
+			return err
+		}
 	}
 	first := g.next
 	if g.given < len(g.stones) {
