@@ -29,11 +29,7 @@ func (x *checker) perft() Finding {
 		return Finding{"perft", Skip, string(d) + " has no command that counts moves"}
 	}
 	positions, depths, leaves := []game.Position{x.start}, []int{depthFor(x.start, startLeaves)}, uint64(0)
-	all, err := positionsOf(x.options.Game)
-	if err != nil {
-		return Finding{"perft", Bad, err.Error()}
-	}
-	for _, at := range of(all, x.start.Rules().Name) {
+	for _, at := range of(x.positions, x.start.Rules().Name) {
 		p, err := at.setUp(x.start.Rules().Name)
 		if err != nil {
 			return Finding{"perft", Bad, err.Error()}

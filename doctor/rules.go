@@ -31,14 +31,10 @@ func (x *checker) rules() []Finding {
 	if _, err := x.program.Ready(); err == nil && !x.program.SetsUp() {
 		return []Finding{{"rules", Skip, "it can't be given a position: it plays from the usual start alone"}}
 	}
-	all, err := positionsOf(x.options.Game)
-	if err != nil {
-		return []Finding{{"rules", Bad, err.Error()}}
-	}
 	var found []Finding
 	primary := x.start.Rules().Name
-	for _, set := range ruleSets(all, primary) {
-		some := of(all, set)
+	for _, set := range ruleSets(x.positions, primary) {
+		some := of(x.positions, set)
 		if len(some) == 0 {
 			found = append(found, Finding{"rules", Skip, "no positions for " + set})
 			continue
