@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -107,7 +108,8 @@ type fault struct {
 }
 
 func (f *fault) name() string {
-	return strings.TrimRight(f.mode+" "+f.options.Game+" "+strings.ReplaceAll(f.options.Rules, "/", " "), " ")
+	_, rules, _ := strings.Cut(f.options.Rules, "/")
+	return f.mode + " " + cmp.Or(rules, f.options.Game)
 }
 
 // faults are also what docs/engine.md has examples of.
