@@ -26,23 +26,23 @@ func botzone() {
 }
 
 // botzoneFindings checks a bot on the platform's board.
-func botzoneFindings(t *testing.T, moves int, args ...string) map[string]Finding {
+func botzoneFindings(t *testing.T, moves int, args, steps []string) map[string]Finding {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := external.Spec{Dialect: external.Botzone, Path: self, Args: append([]string{"botzone"}, args...)}
-	return examine(t, openChecker(t, s, Options{Game: "amazons", Moves: moves}))
+	return examine(t, openChecker(t, s, Options{Game: "amazons", Moves: moves}), steps...)
 }
 
 // TestBotzone: what can be checked of a bot is fine. It keeps its own time, plays from the
 // usual start alone, and its process ends after each move.
 func TestBotzone(t *testing.T) {
-	found := botzoneFindings(t, 2)
+	found := botzoneFindings(t, 2, nil, nil)
 	for check, want := range map[string]Verdict{"start": Good, "moves": Good, "time": Skip, "clock": Skip, "stop": Skip, "rules": Skip, "perft": Skip,
 		"soak": Good, "output": Good, "memory": Good, "children": Good, "quit": Skip} {
-		measured := check != "memory" && check != "children" || canMeasure(t)
+		measured := check != "memory" && check != "children" || canMeasure
 		if f := found[check]; f.Verdict != want && measured {
 			t.Errorf("%s: %+v, want %s", check, f, want)
 		}
@@ -51,7 +51,7 @@ func TestBotzone(t *testing.T) {
 
 // TestBotzoneFault: a bot whose answer is no move of the platform has a fault.
 func TestBotzoneFault(t *testing.T) {
-	found := botzoneFindings(t, 0, "0 2 1 2")
+	found := botzoneFindings(t, 0, []string{"0 2 1 2"}, []string{"moves"})
 	if f := found["moves"]; f.Verdict != Bad || !strings.Contains(f.Text, "want 2 or 6 numbers") {
 		t.Errorf("%+v", f)
 	}
