@@ -132,7 +132,8 @@ func (c *ruleCount) judge(p game.Position, at position, m game.Move) {
 // finding says what was counted.
 func (c *ruleCount) finding(set string, of int) Finding {
 	if c.wrong == 0 && len(c.failures) == 0 {
-		return Finding{"rules", Good, fmt.Sprintf("legal moves in %d positions of %s in which rules are easily broken", c.asked, set)}
+		return Finding{"rules", Good, fmt.Sprintf("legal moves in %d positions of %s in which rules are easily broken",
+			c.asked, set)}
 	}
 	var parts []string
 	for _, rule := range c.broken[:min(len(c.broken), maxExamples)] {
