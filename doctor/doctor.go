@@ -63,7 +63,7 @@ func Check(ctx context.Context, s external.Spec, o Options, report func(Finding)
 }
 
 // patience is what a sound program needs on a busy machine at most.
-var patience = external.Patience{Start: 30 * time.Second, Grace: 10 * time.Second, Quit: time.Second}
+var patience = external.Patience{Start: 30 * time.Second, Grace: 10 * time.Second, Quit: 5 * time.Second}
 
 // steps are the checks, in their order.
 var steps = []step{

@@ -214,6 +214,8 @@ func (f *fault) examine(t *testing.T) Finding {
 		w.Start = time.Second
 	case faultyengine.IgnoreStop, faultyengine.HangOnce:
 		w.Grace = shortGrace
+	case faultyengine.IgnoreQuit:
+		w.Quit = time.Second
 	case faultyengine.Fork: // it ends when told to; one that is killed is another finding
 		w.Quit = w.Grace
 	}
