@@ -21,7 +21,8 @@ func (x *checker) starts() Finding {
 	if err == nil {
 		// Lines before this are not observed; odd ones are expected again when it
 		// searches.
-		return Finding{"start", Good, fmt.Sprintf("ready after %v, process %d", time.Since(began).Round(time.Millisecond), pid)}
+		return Finding{"start", Good, fmt.Sprintf("ready after %v, process %d",
+			time.Since(began).Round(time.Millisecond), pid)}
 	}
 	text := err.Error()
 	if fault, ok := errors.AsType[*engine.Fault](err); ok {
@@ -145,8 +146,10 @@ func (x *checker) timely(check string, l search.Limits, good, bad time.Duration,
 	}
 	text := fmt.Sprintf("%s took %v", what, best.Round(time.Millisecond))
 	switch {
-	case best > bad && best-waited <= bad, best > good && best-waited <= good, forcedStop && waited > longWait && best-waited <= good:
-		return Finding{check, Skip, fmt.Sprintf("%s, of which it waited %v for a processor: this machine is too busy to tell", text, waited.Round(time.Millisecond))}
+	case best > bad && best-waited <= bad, best > good && best-waited <= good,
+		forcedStop && waited > longWait && best-waited <= good:
+		return Finding{check, Skip, fmt.Sprintf("%s, of which it waited %v for a processor: this machine is too busy to tell",
+			text, waited.Round(time.Millisecond))}
 	case best > 3*bad/2:
 		return Finding{check, Bad, text + ": it ignores its clock"}
 	case forcedStop:
@@ -223,7 +226,8 @@ func (x *checker) unusual(seed uint64) game.Position {
 
 func (x *checker) output() Finding {
 	if n, examples := x.program.Unknown(); n > 0 {
-		return Finding{"output", Warn, fmt.Sprintf("%d lines that are not part of the protocol, such as %s: debug output belongs on stderr", n, strings.Join(examples, ", "))}
+		return Finding{"output", Warn, fmt.Sprintf("%d lines that are not part of the protocol, such as %s: debug output belongs on stderr",
+			n, strings.Join(examples, ", "))}
 	}
 	if odd := append(x.program.Odd(), x.incidents...); len(odd) > 0 {
 		return Finding{"output", Warn, first(odd)}

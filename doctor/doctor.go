@@ -54,35 +54,68 @@ const DefaultMoves = 200
 // takes half a minute, besides a longer soak. The error is that of external.Open, or the
 // context's.
 func Check(ctx context.Context, s external.Spec, o Options, report func(Finding)) error {
-	return check(ctx, s, o, func(*checker) {}, report)
+	x, err := newChecker(s, o, patience)
+	if err != nil {
+		return err
+	}
+	defer x.program.Close()
+	return x.run(ctx, steps, report)
 }
 
-// Times that a sound program keeps on a busy machine, too.
-const (
-	startTime = 30 * time.Second
-	graceTime = 10 * time.Second
-	quitTime  = time.Second
-)
+// patience is what a sound program needs on a busy machine at most.
+var patience = external.Patience{Start: 30 * time.Second, Grace: 10 * time.Second, Quit: 5 * time.Second}
 
-// check is Check with a change of the checker before it begins.
-func check(ctx context.Context, s external.Spec, o Options, change func(*checker), report func(Finding)) error {
+// steps are the checks, in their order.
+var steps = []step{
+	{"start", one((*checker).starts)},
+	{"moves", one((*checker).moves)},
+	{"time", one((*checker).time)},
+	{"clock", one((*checker).clock)},
+	{"stop", one((*checker).stop)},
+	{"rules", (*checker).rules},
+	{"perft", one((*checker).perft)},
+	{"soak", one((*checker).soak)},
+	{"output", one((*checker).output)},
+	{"memory", one((*checker).memory)},
+	{"children", one((*checker).children)},
+	{"quit", one((*checker).quit)},
+}
+
+// step is a check, which makes findings of its name.
+type step struct {
+	name string
+	run  func(*checker) []Finding
+}
+
+// one returns the function of a step that makes one finding.
+func one(run func(*checker) Finding) func(*checker) []Finding {
+	return func(x *checker) []Finding { return []Finding{run(x)} }
+}
+
+// newChecker begins the examination of a program. Close its program.
+func newChecker(s external.Spec, o Options, w external.Patience) (*checker, error) {
 	start, err := catalog.Setup(o.Game, rulesFor(s, o), "")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	e, err := external.Examine(s, o.Game)
+	positions, err := positionsOf(o.Game)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer e.Close()
-	e.SetTimes(startTime, graceTime, quitTime)
-	x := &checker{program: e, spec: s, options: o, start: start, waited: func(a external.Answer) time.Duration { return a.Waited }}
-	change(x)
+	e, err := external.Examine(s, o.Game, w)
+	if err != nil {
+		return nil, err
+	}
+	return &checker{program: e, spec: s, options: o, start: start, positions: positions,
+		waited: func(a external.Answer) time.Duration { return a.Waited }}, nil
+}
+
+// run takes the steps and reports each finding as it comes. The error is the context's.
+func (x *checker) run(ctx context.Context, steps []step, report func(Finding)) error {
 	// Closing the engine ends every wait of a check.
-	defer context.AfterFunc(ctx, func() { e.Close() })()
-	for _, check := range []func() []Finding{one(x.starts), one(x.moves), one(x.time), one(x.clock), one(x.stop), x.rules, one(x.perft),
-		one(x.soak), one(x.output), one(x.memory), one(x.children), one(x.quit)} {
-		found := check()
+	defer context.AfterFunc(ctx, func() { x.program.Close() })()
+	for _, step := range steps {
+		found := step.run(x)
 		if err := ctx.Err(); err != nil {
 			return err // the finding was caused by closing the engine
 		}
@@ -96,10 +129,6 @@ func check(ctx context.Context, s external.Spec, o Options, change func(*checker
 	return nil
 }
 
-func one(check func() Finding) func() []Finding {
-	return func() []Finding { return []Finding{check()} }
-}
-
 // rulesFor returns the rule set of a check.
 func rulesFor(s external.Spec, o Options) string {
 	if o.Rules != "" {
@@ -110,11 +139,12 @@ func rulesFor(s external.Spec, o Options) string {
 
 // checker is a check under way.
 type checker struct {
-	program *external.Examination
-	spec    external.Spec
-	options Options
-	start   game.Position
-	waited  func(external.Answer) time.Duration // how long a search was without a processor
+	program   *external.Examination
+	spec      external.Spec
+	options   Options
+	start     game.Position
+	positions []position                          // in which a rule of the game is easily broken
+	waited    func(external.Answer) time.Duration // how long a search was without a processor
 
 	seen      []engine.FaultKind
 	asked     int      // moves that the program was asked for and gave

@@ -300,10 +300,12 @@ func (d *Games) report(n int, g *match.Game, report func(Finding)) {
 	case game.Draw:
 		result = "drawn"
 	}
-	text := fmt.Sprintf("as %s player: %s (%s) after %s; slowest move %v", seat, result, g.Reason, plies(len(g.Plies)), seen.slowest.Round(time.Millisecond))
+	text := fmt.Sprintf("as %s player: %s (%s) after %s; slowest move %v",
+		seat, result, g.Reason, plies(len(g.Plies)), seen.slowest.Round(time.Millisecond))
 	switch {
 	case seen.pondered > 0:
-		text += fmt.Sprintf("; pondered on %d of %s, %s", seen.pondered, texttable.Count(seen.moves, "move", "moves"), texttable.Count(seen.hits, "hit", "hits"))
+		text += fmt.Sprintf("; pondered on %d of %s, %s",
+			seen.pondered, texttable.Count(seen.moves, "move", "moves"), texttable.Count(seen.hits, "hit", "hits"))
 	case !d.Spec.Dialect.Ponders():
 		text += "; " + string(d.Spec.Dialect) + " engines do not ponder"
 	case seen.moves > 0:

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,11 +30,7 @@ func (x *checker) perft() Finding {
 		return Finding{"perft", Skip, string(d) + " has no command that counts moves"}
 	}
 	positions, depths, leaves := []game.Position{x.start}, []int{depthFor(x.start, startLeaves)}, uint64(0)
-	all, err := positionsOf(x.options.Game)
-	if err != nil {
-		return Finding{"perft", Bad, err.Error()}
-	}
-	for _, at := range of(all, x.start.Rules().Name) {
+	for _, at := range of(x.positions, x.start.Rules().Name) {
 		p, err := at.setUp(x.start.Rules().Name)
 		if err != nil {
 			return Finding{"perft", Bad, err.Error()}
@@ -46,7 +43,8 @@ func (x *checker) perft() Finding {
 		case errors.Is(err, errNoPerft) && i == 0:
 			return Finding{"perft", Skip, "it does not count moves (go perft)"}
 		case errors.Is(err, errNoPerft):
-			return Finding{"perft", Warn, fmt.Sprintf("it counts the moves of other positions, and gave no answer within %v in %s", countTime, p)}
+			return Finding{"perft", Warn, fmt.Sprintf("it counts the moves of other positions, and gave no answer within %v in %s",
+				countTime, p)}
 		case err != nil:
 			return x.failed("perft", err)
 		case wrong != "":
@@ -54,7 +52,8 @@ func (x *checker) perft() Finding {
 		}
 		leaves += n
 	}
-	return Finding{"perft", Good, fmt.Sprintf("%d leaves of %d positions counted as by the rules, the usual start to depth %d", leaves, len(positions), depths[0])}
+	return Finding{"perft", Good, fmt.Sprintf("%d leaves of %d positions counted as by the rules, the usual start to depth %d",
+		leaves, len(positions), depths[0])}
 }
 
 // depthFor returns the largest depth that has about so many leaves at most.
@@ -103,12 +102,9 @@ func (x *checker) divide(p game.Position, depth int) (leaves uint64, wrong strin
 		}
 		return 0, fmt.Sprintf("%s: after %s it counts %d leaves at depth %d, and there are %d", where, text, n, depth-1, ours), nil
 	}
-	for _, text := range slices.Sorted(maps.Keys(theirs)) {
-		_, why := broken(p, text)
-		if why == "" {
-			why = "it is not legal"
-		}
-		return 0, fmt.Sprintf("%s: it has %s: %s", where, text, why), nil
+	if more := slices.Sorted(maps.Keys(theirs)); len(more) > 0 {
+		_, why := broken(p, more[0])
+		return 0, fmt.Sprintf("%s: it has %s: %s", where, more[0], cmp.Or(why, "it is not legal")), nil
 	}
 	return leaves, "", nil
 }

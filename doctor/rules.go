@@ -31,14 +31,10 @@ func (x *checker) rules() []Finding {
 	if _, err := x.program.Ready(); err == nil && !x.program.SetsUp() {
 		return []Finding{{"rules", Skip, "it can't be given a position: it plays from the usual start alone"}}
 	}
-	all, err := positionsOf(x.options.Game)
-	if err != nil {
-		return []Finding{{"rules", Bad, err.Error()}}
-	}
 	var found []Finding
 	primary := x.start.Rules().Name
-	for _, set := range ruleSets(all, primary) {
-		some := of(all, set)
+	for _, set := range ruleSets(x.positions, primary) {
+		some := of(x.positions, set)
 		if len(some) == 0 {
 			found = append(found, Finding{"rules", Skip, "no positions for " + set})
 			continue
@@ -136,7 +132,8 @@ func (c *ruleCount) judge(p game.Position, at position, m game.Move) {
 // finding says what was counted.
 func (c *ruleCount) finding(set string, of int) Finding {
 	if c.wrong == 0 && len(c.failures) == 0 {
-		return Finding{"rules", Good, fmt.Sprintf("legal moves in %d positions of %s in which rules are easily broken", c.asked, set)}
+		return Finding{"rules", Good, fmt.Sprintf("legal moves in %d positions of %s in which rules are easily broken",
+			c.asked, set)}
 	}
 	var parts []string
 	for _, rule := range c.broken[:min(len(c.broken), maxExamples)] {

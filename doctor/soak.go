@@ -45,15 +45,12 @@ func (x *checker) soak() Finding {
 	case x.options.Moves <= 0:
 		return Finding{"soak", Skip, "not asked for (--moves)"}
 	case x.spec.Dialect.OneMove() && x.options.Moves > maxUntimedSoak:
-		return Finding{"soak", Skip, fmt.Sprintf("%s starts a process for each move: --moves %d at most", x.spec.Dialect, maxUntimedSoak)}
+		return Finding{"soak", Skip, fmt.Sprintf("%s starts a process for each move: --moves %d at most",
+			x.spec.Dialect, maxUntimedSoak)}
 	}
 	s := &soak{checker: x, rng: rand.New(rand.NewPCG(1, uint64(x.options.Moves))), left: x.options.Moves}
 	if _, err := x.program.Ready(); err == nil && x.program.SetsUp() {
-		all, err := positionsOf(x.options.Game)
-		if err != nil {
-			return Finding{"soak", Bad, err.Error()}
-		}
-		s.all = of(all, x.start.Rules().Name)
+		s.all = of(x.positions, x.start.Rules().Name)
 	}
 	before := x.asked
 	for s.left > 0 && len(s.faults) < soakFaults {

@@ -49,13 +49,21 @@ type Stopped struct {
 	Err  error         // the program's fault
 }
 
+// Patience is how long a program may take to do what takes no thinking.
+type Patience struct {
+	Start time.Duration // to start and say that it is ready
+	Grace time.Duration // to answer after it was told to, or was bound to
+	Quit  time.Duration // to end when asked to
+}
+
 // Examine begins the examination of a program, in its first game. The error is that of
 // Open. Close it.
-func Examine(s Spec, gameName string) (*Examination, error) {
+func Examine(s Spec, gameName string, w Patience) (*Examination, error) {
 	e, err := Open(s, gameName)
 	if err != nil {
 		return nil, err
 	}
+	e.times.start, e.times.grace, e.times.quit = w.Start, w.Grace, w.Quit
 	x := &Examination{engine: e, counts: true}
 	e.observe = func(p *program, log func(Line)) func(Line) { return func(l Line) { x.observe(p, log, l) } }
 	if err := x.NewGame(); err != nil {
@@ -63,12 +71,6 @@ func Examine(s Spec, gameName string) (*Examination, error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// SetTimes sets how long the program may take to be ready, to answer when it was told to,
-// and to end, instead of 15 s, 3 s and 0.5 s.
-func (x *Examination) SetTimes(start, grace, quit time.Duration) {
-	x.engine.times.start, x.engine.times.grace, x.engine.times.quit = start, grace, quit
 }
 
 // Close ends the program, and all waits.

@@ -3,10 +3,12 @@ package external
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"sparring/engine"
+	"sparring/game"
 	"sparring/game/gomoku"
 	"sparring/pipe/gomocup"
 	"sparring/pipe/uci"
@@ -228,7 +230,8 @@ func (t *gomocupDialect) position(p *program, q *query) (gomocup.Command, error)
 // stones lists the stones of the start position, then the moves. Some programs (Wine)
 // take the stones for moves of the players in turn, whatever their colour, and
 // answer only if the last is the opponent's. So those of the start position alternate, as far
-// as their numbers allow, and end with one of the side that is not to move there. A stone
+// as their numbers allow, end with one of the side that is not to move there, and could
+// have been played in their order. A stone
 // of a row that has been counted is a dead one, also if a move of the list has made the row.
 func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 	g, ok := q.pos.Clone().(*gomoku.Position)
@@ -272,6 +275,9 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 			}
 		}
 	}
+	if len(last)-len(before) == int(next) { // as in a game
+		orderAsPlayed(g, last, before)
+	}
 	for n := max(len(before), len(last)); n > 0; n-- {
 		if n <= len(before) {
 			add(before[len(before)-n], side(next))
@@ -288,6 +294,45 @@ func (t *gomocupDialect) stones(q *query) (list []gomocup.Stone, err error) {
 		add(m, s)
 	}
 	return list, err
+}
+
+// orderAsPlayed changes the order of each side's stones so that no row or forbidden point
+// ends a game in which they are played in turn, and the last list has the last. It leaves
+// them where it finds no such order.
+func orderAsPlayed(g *gomoku.Position, last, before []string) {
+	p, err := g.Plain().Rules().New("")
+	if err != nil {
+		return
+	}
+	sides := [][]string{slices.Clone(before), slices.Clone(last)}
+	if len(last) > len(before) {
+		slices.Reverse(sides)
+	}
+	for n := range len(last) + len(before) {
+		stones := sides[n%2][n/2:]
+		i := slices.IndexFunc(stones, func(at string) bool { return canPlay(p, at) })
+		if i < 0 {
+			return
+		}
+		if _, err := game.PlayText(p, stones[i]); err != nil {
+			return
+		}
+		stones[0], stones[i] = stones[i], stones[0]
+	}
+	if len(last) > len(before) {
+		slices.Reverse(sides)
+	}
+	copy(before, sides[0])
+	copy(last, sides[1])
+}
+
+// canPlay reports whether a stone can be played without the end of the game.
+func canPlay(p game.Position, at string) bool {
+	if _, err := game.PlayText(p, at); err != nil {
+		return false
+	}
+	defer p.Undo()
+	return !p.Outcome().Over()
 }
 
 func (t *gomocupDialect) parseLine(_ *query, line string) (*answer, *uci.Info) {

@@ -109,6 +109,39 @@ func TestStonesAlternate(t *testing.T) {
 	}
 }
 
+// TestStonesAsPlayed: the stones of a position without moves come in an order in which no
+// game ends before the last, for programs that play them as moves.
+func TestStonesAsPlayed(t *testing.T) {
+	for _, c := range []struct{ rules, position string }{
+		{"gomoku/standard-15", "15/15/3xxxxxx6/15/2o1o1o1o1o1o2/15/15/15/15/15/15/15/15/15/15 b"}, // six in a row do not win there
+		{"gomoku/renju-15", "15/15/15/15/5x1o1ox4/4oo1o1ox4/5xoox6/5oo1oxo4/4x2xx6/7ox6/4x2x1x5/15/15/15/15 b"},
+		{"gomoku/renju-15", "15/15/15/15/4oo3x5/7o2x4/8o1x4/8xx5/4xo1o7/4o1x8/5xo8/15/15/15/15 b"},
+		{"gomoku/renju-15", "15/15/15/15/4oxx1o6/6oo2x4/4xxx3o4/7o2o4/5o9/7x7/10x4/15/15/15/15 b"},
+		{"gomoku/renju-15", "15/15/15/15/6xox1x4/5ox2o5/7o1x5/6o1xxo4/7o7/4o1x1ox5/7xo6/15/15/15/15 b"},
+	} {
+		from, err := catalog.Setup("gomoku", c.rules, c.position)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stones, err := (&gomocupDialect{size: 15}).stones(newQuery(from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := catalog.Setup("gomoku", c.rules, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range stones {
+			if _, err := game.PlayText(p, s.Point.Move(15)); err != nil {
+				t.Fatalf("%s: %v: %v", c.position, stones, err)
+			}
+		}
+		if p.String() != from.String() {
+			t.Errorf("%s, want %s", p, from)
+		}
+	}
+}
+
 // TestDeadStones: stones of rows that have been counted, in the start position or by a
 // move after it, are given as dead ones.
 func TestDeadStones(t *testing.T) {

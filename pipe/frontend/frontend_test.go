@@ -128,17 +128,17 @@ func TestGomocupCrowdedBoards(t *testing.T) {
 	}
 }
 
-// TestGomocupUnorderedBoard: a list in which a row of five comes before the sixth stone is
-// a position of exact five, and no game that was over before.
-func TestGomocupUnorderedBoard(t *testing.T) {
-	lines := []string{"INFO rule 1", "START 15", "BOARD"}
-	for x := range 6 {
-		lines = append(lines, fmt.Sprintf("%d,7,1", x), fmt.Sprintf("%d,%d,2", 2*x, 1+x%2*11))
+// TestGomocupBoardInAnyOrder: the stones of BOARD may come in an order in which the game
+// would have ended: here five of a row of six come first, which is no win in standard rules.
+func TestGomocupBoardInAnyOrder(t *testing.T) {
+	lines := []string{"START 15", "INFO rule 1", "BOARD"}
+	for i := range 6 {
+		lines = append(lines, fmt.Sprintf("%d,2,1", 3+i), fmt.Sprintf("%d,4,2", 2+2*i))
 	}
 	w := &witness{}
 	out := ask(t, w, append(lines, "DONE")...)
-	if strings.Contains(out, "ERROR") || len(w.limits) != 2 {
-		t.Errorf("%d searches, with the one at the start; answered %s", len(w.limits), out)
+	if strings.Contains(out, "ERROR") || strings.Count(strings.TrimSpace(out), "\n") != 1 {
+		t.Errorf("answered %q", out)
 	}
 }
 

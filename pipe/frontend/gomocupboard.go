@@ -2,13 +2,11 @@ package frontend
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
-	"sparring/game"
 	"sparring/game/gomoku"
 	"sparring/pipe/gomocup"
 )
@@ -155,16 +153,17 @@ func ownColour(list []gomocup.Stone, ordered bool) gomoku.Colour {
 
 // setUp sets the session's position: by moves if the stones came in the order of a
 // game. Otherwise those of BOARD are the start, and moves lead on from there, because
-// a row that a move makes is counted under the continuous rules.
+// a row that a move makes is counted under the continuous rules. Stones in an order in
+// which a game would have ended were not placed in that order.
 func (g *gomocupHandler) setUp() error {
 	rules, err := g.rules(g.size)
 	if err != nil {
 		return err
 	}
 	if moves, ok := g.moves(0, gomoku.Black); ok {
-		if err := g.s.set(gomoku.Name, rules, "", moves); !errors.Is(err, game.ErrOver) {
+		if err := g.s.set(gomoku.Name, rules, "", moves); err == nil || g.given == 0 {
 			return err
-		} // else a list in no order, in which a row of five stands before the sixth stone
+		}
 	}
 	first := g.next
 	if g.given < len(g.stones) {

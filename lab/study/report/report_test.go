@@ -491,7 +491,7 @@ func TestDictionaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"page.html", "replay.js", "page.go", "words.go", "../match/verdict.go"} {
+	for _, file := range []string{"page.html", "replay.js", "page.go", "words.go", "../../match/verdict.go"} {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

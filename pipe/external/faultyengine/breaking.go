@@ -15,12 +15,6 @@ const breaks = "breaks-"
 // Breaks returns the mode of an engine that does not know a rule.
 func Breaks(rule game.Refusal) string { return breaks + string(rule) }
 
-// breakable are the rules for which there is a mode.
-var breakable = []game.Refusal{
-	game.RefusedLeg, game.RefusedEye, game.RefusedRiver, game.RefusedPalace, game.RefusedScreen, game.RefusedBackward, game.RefusedSideways,
-	game.RefusedFacing, game.RefusedExposes, game.RefusedInCheck, game.RefusedBlocked, game.RefusedShotBlocked, game.RefusedShotOccupied,
-}
-
 // Breaking lists the moves of a position that only one rule forbids, in the game's text
 // form, in the order of their squares.
 func Breaking(p game.Position, rule game.Refusal) (moves []string) {

@@ -81,8 +81,10 @@ const (
 )
 
 // Modes are all modes but those of Breaks.
-var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop, Flood, EndlessLine, Unflushed, NoLineEnd,
-	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly, Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
+var Modes = []string{Fine, HangStart, SlowStart, CrashStart, HangGo, CrashGo, CrashSixth, CrashThrice, IgnoreStop, IgnoreClock, OnlyStop,
+	Flood, EndlessLine, Unflushed, NoLineEnd,
+	Illegal, Null, Opponent, Twice, Repeats, Ranks, Fork, Zombie, Memory, Chatter, CloseInput, EndSlowly,
+	Deaf, IgnoreQuit, CrashPonder, EarlyMove, EarlyNull, NullAtStop, SlowStop,
 	HangOnce, DiesIdle, LeaksMove, KeepsBoard, Counts, CountsWrong,
 	DepthInfinite, StopCrosses, ErrorLines, LosesWord, OpenBoard, NoRestart, Suggests, PlaysWell, Forbidden}
 
