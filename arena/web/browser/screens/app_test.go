@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 
 	"sparring/game"
 	"sparring/game/clock"
@@ -75,11 +74,10 @@ func TestLargeText(t *testing.T) {
 	t.Parallel()
 	w := browser.SharedWorld(t)
 	p := browser.NewPerson(t, "reader", browser.Phone, w.At)
-	p.Spoil()
 	look := func(screen string) {
 		t.Helper()
 		for _, size := range []int64{24, 32} {
-			browser.Call(p.Tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
+			p.TextSize(size)
 			p.Await(fmt.Sprintf(`getComputedStyle(document.querySelector("main")).fontSize === "%dpx"`, size))
 			lookAtLargeText(p, fmt.Sprintf("%s with text of %d pixels", screen, size))
 		}
