@@ -78,6 +78,13 @@ func (p *Tab) Offline(off bool) {
 	p.Await(fmt.Sprintf(`navigator.onLine === %t`, !off)) // it takes effect a little later
 }
 
+// TextSize makes the browser's text as large as its person has chosen, in pixels.
+func (p *Person) TextSize(size int64) {
+	p.Spoil()
+	p.T.Helper()
+	Call(p.Tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
+}
+
 // Slow makes the processor slower by a factor.
 func (p *Person) Slow(factor float64) {
 	p.Spoil()

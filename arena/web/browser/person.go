@@ -73,7 +73,10 @@ func NewPerson(t testing.TB, name string, d Device, at string) *Person {
 		p.seat.leave(p)
 	})
 	p.Before(fmt.Sprintf(`try {
-		if (sessionStorage.person !== %[1]s) sessionStorage.clear();
+		if (sessionStorage.person !== %[1]s) {
+			sessionStorage.clear();
+			window.name = "";
+		}
 		sessionStorage.person = %[1]s;
 	} catch {}`, Quote(protocol.NewID()))) // a tab keeps it, whoever has the tab
 	return p
@@ -102,6 +105,9 @@ func (p *Person) ForgetFiles() {
 
 // Spoil keeps the person's browser from those who come later: it has what can't be taken back.
 func (p *Person) Spoil() { p.seat.spoilt = true }
+
+// Succeeds reports whether somebody has the browser that another person has left.
+func (p *Person) Succeeds(before *Person) bool { return p.seat == before.seat }
 
 // prepare makes a tab that of the person's device.
 func (p *Tab) prepare() {

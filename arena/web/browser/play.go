@@ -139,6 +139,11 @@ func (p *Tab) Move(text string) {
 // Plies is an expression: the number of moves in the list.
 const Plies = `document.querySelectorAll("[data-ply]").length`
 
+// Written is an expression: a move in the list, without its number.
+func Written(ply int) string {
+	return fmt.Sprintf(`document.querySelector('[data-ply="%d"]')?.lastChild.textContent.trim()`, ply)
+}
+
 // Ply returns that number, once the list is there.
 func (p *Tab) Ply() int {
 	p.T.Helper()

@@ -64,7 +64,13 @@ func (s *seat) another() (context.Context, context.CancelFunc) {
 func (s *seat) leave(p *Person) {
 	ctx, done := context.WithTimeout(p.ctx, 10*time.Second)
 	defer done()
-	clean := !s.spoilt && !p.T.Failed() && s.clean(ctx, p) == nil
+	clean := !s.spoilt && !p.T.Failed()
+	if clean {
+		if err := s.clean(ctx, p); err != nil {
+			p.T.Logf("%s: the browser can't be used again: %v", p.Name, err)
+			clean = false
+		}
+	}
 	p.close() // what a test has set for the tab ends with that
 	if clean {
 		free.mu.Lock()
@@ -86,14 +92,28 @@ func (s *seat) clean(ctx context.Context, p *Person) error {
 	if err = errors.Join(disabled, let, err); err != nil || to.ErrorText != "" {
 		return errors.Join(err, errors.New(to.ErrorText))
 	}
+	if err := awaitEmpty(ctx); err != nil {
+		return err
+	}
 	for origin := range p.origins {
 		if _, err := chromedp.Call(ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: "all"}); err != nil {
 			return err
 		}
 	}
 	_, history := chromedp.Call(ctx, page.ResetNavigationHistory, cdp.Empty{})
-	_, cookies := chromedp.Call(ctx, storage.ClearCookies, storage.ClearCookiesParams{BrowserContextID: s.context})
+	_, cookies := chromedp.CallBrowser(s.browser, storage.ClearCookies, storage.ClearCookiesParams{BrowserContextID: s.context})
 	return errors.Join(history, cookies)
+}
+
+// awaitEmpty waits until the page of a seat that nobody has is there. The one before takes the
+// commands until then.
+func awaitEmpty(ctx context.Context) error {
+	for ; ; time.Sleep(5 * time.Millisecond) {
+		there, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.title === "empty"`))
+		if there || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // serveEmpty serves the page of a seat that nobody has. It is of the page's site, so that the

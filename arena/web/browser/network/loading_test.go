@@ -23,7 +23,9 @@ func TestLoadedInPieces(t *testing.T) {
 		p.Block("*/" + piece)
 		p.Open("/")
 		if piece != "en.json" {
-			p.Await(`document.querySelector("main").textContent === ` + browser.Quote(missing))
+			p.Await(`document.querySelector("main p")?.textContent === ` + browser.Quote(missing))
+			p.See(browser.Act("again"))
+			p.Await(`getComputedStyle(document.querySelector(".incomplete")).display === "none"`) // it is said once
 		}
 		p.Connected()
 		if p.Sees(browser.Act("play")) {

@@ -313,6 +313,7 @@ func TestAccountWithoutAnswer(t *testing.T) {
 	p.Tap(browser.Act("account"))
 	p.See(browser.Act("rename"))
 	browser.Eval[any](p.Tab, `void (AbortSignal.timeout = () => AbortSignal.abort())`) // all time has passed
+	p.Set(`dialog input[name="name"]`, "Traveller")
 	p.Tap(browser.Act("rename"))
 	p.Await(`document.querySelector("dialog .error").textContent === ` + browser.Quote(browser.Unavailable))
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/page"
 
 	"sparring/game"
 	"sparring/game/clock"
@@ -75,11 +74,10 @@ func TestLargeText(t *testing.T) {
 	t.Parallel()
 	w := browser.SharedWorld(t)
 	p := browser.NewPerson(t, "reader", browser.Phone, w.At)
-	p.Spoil()
 	look := func(screen string) {
 		t.Helper()
 		for _, size := range []int64{24, 32} {
-			browser.Call(p.Tab, page.SetFontSizes, page.SetFontSizesParams{FontSizes: &page.FontSizes{Standard: size, Fixed: size * 5 / 6}})
+			p.TextSize(size)
 			p.Await(fmt.Sprintf(`getComputedStyle(document.querySelector("main")).fontSize === "%dpx"`, size))
 			lookAtLargeText(p, fmt.Sprintf("%s with text of %d pixels", screen, size))
 		}
@@ -174,7 +172,7 @@ func TestTypedMoves(t *testing.T) {
 	p.Await(`location.pathname.endsWith("/0") && document.querySelector('.board[data-may="none"]')`)
 	key("ArrowRight")
 	p.Await(`document.querySelector('[data-ply="1"][aria-current]')`)
-	if text := browser.Eval[string](p, `document.querySelector('[data-ply="1"]').textContent`); text != "C2=5" { // readers of English
+	if text := browser.Eval[string](p, browser.Written(1)); text != "C2=5" { // readers of English
 		t.Errorf("the first move is shown as %q", text)
 	}
 	key("End")
@@ -233,13 +231,13 @@ func TestForeignSettings(t *testing.T) {
 	browser.Eval[any](p.Tab, fmt.Sprintf(foreign, "en"))
 	p.Begin("xiangqi")
 	p.Move("h2e2")
-	if got := browser.Eval[string](p.Tab, `document.querySelector('[data-ply="1"]').textContent`); got != "C2=5" {
+	if got := browser.Eval[string](p.Tab, browser.Written(1)); got != "C2=5" {
 		t.Errorf("the move is shown as %q", got)
 	}
 	second := p.NewTab("second")
 	second.Open("/")
 	browser.Eval[any](second, fmt.Sprintf(foreign, "zh"))
-	p.Await(`document.querySelector('[data-ply="1"]').textContent === "炮二平五"`)
+	p.Await(browser.Written(1) + ` === "炮二平五"`)
 }
 
 // TestWords: the scripts write clocks and rules as the server's pages do, and the name of a bot
@@ -259,8 +257,8 @@ func TestWords(t *testing.T) {
 		`i18n.rules("gomoku/renju-15+swap2")`:                                               "Renju with swap2",
 		`i18n.rules("xiangqi/simple+limit=100")`:                                            "Simple: only perpetual check loses+limit=100",
 		`i18n.rules("chess/standard+limit=none")`:                                           "chess/standard+limit=none",
-		`players.nameIn("Level 3 · 3 级", true)`:                                             "Level 3",
-		`players.nameIn("Hare · 2.1", true)`:                                                "Hare · 2.1",
+		`i18n.nameIn("Level 3 · 3 级", true)`:                                                "Level 3",
+		`i18n.nameIn("Hare · 2.1", true)`:                                                   "Hare · 2.1",
 		`players.nameOf({player: "gomoku-level-3", kind: "bot", display: "Level 3 · 3 级"})`: "Level 3",
 		`players.nameOf({player: "guest-1", kind: "bot", display: "Level 3 · 3 级"})`:        "Level 3 · 3 级",
 	} {

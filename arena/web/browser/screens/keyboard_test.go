@@ -71,7 +71,7 @@ func TestKeysBesideGame(t *testing.T) {
 	p.Write("j9")
 	p.Enter()
 	p.Await(browser.Plies + ` >= 2`)
-	p.Await(`document.querySelector('[data-ply="1"]').textContent === "j9"`)
+	p.Await(browser.Written(1) + ` === "j9"`)
 	p.See(browser.MayMove)
 	p.Write("a1")
 	p.Press("Tab", 9)
@@ -103,7 +103,7 @@ func TestTypedTooEarly(t *testing.T) {
 	p.See(browser.MayMove)
 	p.Enter()
 	p.Await(browser.Plies + ` === 4`)
-	p.Await(`document.querySelector('[data-ply="4"]').textContent === "a1"`)
+	p.Await(browser.Written(4) + ` === "a1"`)
 }
 
 // TestFocusOfRedrawn: a button that is redrawn keeps the focus.
