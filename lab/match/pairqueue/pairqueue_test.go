@@ -36,8 +36,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const patience = 2 * time.Minute
-
 // house is a server with the queue's owner.
 type house struct {
 	t      *testing.T

@@ -16,8 +16,6 @@ type tally struct {
 	lost  float64
 }
 
-func (t tally) mean() float64 { return t.lost / float64(max(t.moves, 1)) }
-
 func (t *tally) add(lost float64) { t.moves++; t.lost += lost }
 
 // members is what belongs to a group.
