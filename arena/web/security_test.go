@@ -125,7 +125,7 @@ func TestCrossOrigin(t *testing.T) {
 func TestPathTraversal(t *testing.T) {
 	t.Parallel()
 	h := startHouse(t, Config{})
-	disk := startHouse(t, Config{Files: "."})
+	disk := startHouse(t, Config{Files: "../.."})
 	for _, path := range []string{
 		"../server.go", "..%2fserver.go", "..%2f..%2fgo.mod", "%2e%2e/server.go", "....//server.go", "..\\server.go", "/etc/passwd", "%2fetc%2fpasswd",
 		"./style.css/../../server.go", "style.css%00.js", "", ".", "..", "en.json/", "../templates/base.html", "..%2ftemplates%2fbase.html",

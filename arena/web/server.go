@@ -27,8 +27,8 @@ type Config struct {
 	// Proxies are the addresses of the proxies before this server. Only they are
 	// believed when they say for whom they ask, and whether that was over TLS.
 	Proxies []netip.Prefix
-	// Files is the path of this package's folder: static files, templates and
-	// texts are read from there at each request instead of from the program.
+	// Files is the top folder of a checkout: templates, static files and texts are read
+	// from there at each request instead of from the program.
 	Files string
 	// Limits bound what one address or one person may do; the zero value stands
 	// for [DefaultLimits].

@@ -171,7 +171,7 @@ func TestStaticFiles(t *testing.T) {
 
 // A site on disk is read at each request.
 func TestSiteFromDisk(t *testing.T) {
-	h := startHouse(t, Config{Files: "."})
+	h := startHouse(t, Config{Files: "../.."})
 	if w := h.get(h.site.address("en.json")); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}

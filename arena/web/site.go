@@ -60,12 +60,12 @@ var kinds = map[string]string{
 	".woff2": "font/woff2",
 }
 
-// openSite reads the page's files from a folder, or the embedded ones for "".
+// openSite reads the page's files from a checkout, or the embedded ones for "".
 func openSite(disk string) (*site, error) {
 	s := &site{disk: disk}
 	var root, files fs.FS = bundled, static.Files
 	if disk != "" {
-		root, files = os.DirFS(disk), os.DirFS(filepath.Join(disk, "static"))
+		root, files = os.DirFS(filepath.Join(disk, "arena", "web")), os.DirFS(filepath.Join(disk, "screen", "static"))
 	}
 	if err := s.readFiles(files); err != nil {
 		return nil, err

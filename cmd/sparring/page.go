@@ -33,7 +33,7 @@ type webSettings struct {
 	Key     string         `desc:"path of the key of WEB_CERT"`
 	Proxies []netip.Prefix `desc:"addresses of the proxies before the page, such as 127.0.0.1/32,10.0.0.0/8: they are believed about whom they ask for, and whether over TLS"`
 	Reviews int            `default:"2" desc:"positions that reviews search at once, on all analysts together: as many as the bot processes have SPARRING_ANALYSES"`
-	Files   string         `desc:"path of the folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program"`
+	Files   string         `desc:"path of a checkout of the program, to read the page's files from at each request; empty: those in the program"`
 }
 
 func (s *webSettings) validate(faults *configs.Faults) {
@@ -57,7 +57,7 @@ func pageFiles(path string) error {
 	if path == "" {
 		return nil
 	}
-	info, err := os.Stat(filepath.Join(path, "static"))
+	info, err := os.Stat(filepath.Join(path, "screen", "static"))
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%.200s: not a folder", info.Name())
 	}

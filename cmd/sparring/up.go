@@ -107,7 +107,7 @@ clocks unchanged.`,
 	c.Flags().StringArrayVar(&f.events, "event", nil, anEvent+": the rules of its game and the clock of all, where no flag says otherwise; repeatable")
 	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 for other players; 0: none, -1: any free port; with --teams on all addresses, 4222 unless it is given")
 	c.Flags().StringVar(&f.http, "http", "127.0.0.1:8080", "address of the page; :8080 admits other machines; port 0: any free port; empty: none. Only the default, if it is in use, is replaced by a free port")
-	c.Flags().StringVar(&f.files, "files", "", "folder arena/web of a checkout, to read the page's files from at each request; empty: those in the program")
+	c.Flags().StringVar(&f.files, "files", "", "path of a checkout of the program, to read the page's files from at each request; empty: those in the program")
 	c.Flags().IntVar(&f.levels, "levels", 200, "maximum number of games at once of the ten levels of each game, which play people, and with --ladder on the ladder; 0: no levels")
 	c.Flags().BoolVar(&f.ladder, "ladder", false, "the levels play on the ladder, too, and \"sparring ladder join\" on this machine finds it")
 	c.Flags().StringSliceVar(&f.teams, "teams", nil, "teams that join the --ladder from other machines in the network, as red,blue: each gets a user, and a file with which it joins")
