@@ -146,7 +146,7 @@ func (r *botRig) listen() error {
 
 // arrive waits for the bot's first hello and chooses terms that it takes.
 func (r *botRig) arrive(ctx context.Context) error {
-	ctx, cancel := within(ctx, r.cfg.Arrive)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Arrive)
 	defer cancel()
 	ctx, stop := r.cfg.Program.Running(ctx)
 	defer stop()
@@ -201,7 +201,7 @@ const recovery = 30 * time.Second
 
 // present waits until the bot is there with all its slots free.
 func (r *botRig) present(ctx context.Context) error {
-	ctx, cancel := within(ctx, recovery)
+	ctx, cancel := context.WithTimeout(ctx, recovery)
 	defer cancel()
 	since := time.Now()
 	heard, free, games := false, 0, 0
@@ -346,11 +346,6 @@ func checkRequest(s protocol.Subjects, subject string, data []byte) error {
 		return check(e)
 	}
 	return fmt.Errorf("there is no verb %.20q", verb)
-}
-
-// within bounds a wait for what a bot does at once.
-func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, d)
 }
 
 // freshSince returns the requests after the first n that do not repeat an earlier one.

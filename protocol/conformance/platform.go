@@ -117,7 +117,7 @@ const (
 
 // arrive waits for the platform, and chooses terms that it knows.
 func (r *platformRig) arrive(ctx context.Context) error {
-	ctx, cancel := within(ctx, r.cfg.Arrive)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Arrive)
 	defer cancel()
 	ctx, stop := r.cfg.Program.Running(ctx)
 	defer stop()
@@ -162,7 +162,7 @@ func (r *platformRig) begin(ctx context.Context, _ string) error {
 			}
 		}
 	}
-	ctx, cancel := within(ctx, recovery)
+	ctx, cancel := context.WithTimeout(ctx, recovery)
 	defer cancel()
 	if _, err := r.join(ctx, eve); err != nil {
 		return r.cfg.Program.withExit(fmt.Errorf("the platform does not answer: %w", err))
@@ -182,7 +182,7 @@ func (r *platformRig) end(ctx context.Context) error {
 	var errs []error
 	for _, p := range r.players {
 		errs = append(errs, p.Faults()...)
-		ctx, cancel := within(ctx, 5*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 		p.ResignAll(ctx)
 		cancel()
 	}

@@ -55,7 +55,7 @@ var platformScenarios = []scenario[platformTrial]{
 
 // poll waits until ok returns true.
 func (r *platformRig) poll(ctx context.Context, d time.Duration, ok func() bool) error {
-	ctx, cancel := within(ctx, r.eased(d))
+	ctx, cancel := context.WithTimeout(ctx, r.eased(d))
 	defer cancel()
 	for !ok() {
 		if err := sleep(ctx, 100*time.Millisecond); err != nil {

@@ -163,7 +163,7 @@ func (s *soak) another() bool {
 
 // play plays one game to its end.
 func (s *soak) play(whole context.Context, a, b *scripted.Player) {
-	ctx, cancel := within(whole, gameLimit)
+	ctx, cancel := context.WithTimeout(whole, gameLimit)
 	defer cancel()
 	id, ok := s.agree(ctx, a, b)
 	if !ok {
@@ -225,7 +225,7 @@ func (s *soak) agree(ctx context.Context, a, b *scripted.Player) (protocol.GameI
 		}
 		a.Follow(ans.Game)
 		// The grant, or the end of the challenge; the notice of that may be lost.
-		soon, cancel := within(ctx, 60*time.Second)
+		soon, cancel := context.WithTimeout(ctx, 60*time.Second)
 		granted := false
 		a.Wait(soon, "the game", func() bool {
 			_, granted = a.Last(ans.Game)

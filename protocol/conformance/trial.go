@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 )
 
@@ -83,7 +82,7 @@ func (t trial) within(d time.Duration) trial {
 
 // during returns a trial with a longer prefix of its failures.
 func (t trial) during(format string, args ...any) trial {
-	t.prefix += strings.TrimSuffix(fmt.Sprintf(format, args...), ": ") + ": "
+	t.prefix += fmt.Sprintf(format, args...) + ": "
 	return t
 }
 
