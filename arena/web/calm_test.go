@@ -7,7 +7,6 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	pages "github.com/chromedp/cdproto/page"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -101,7 +100,7 @@ func TestFirstLoadFails(t *testing.T) {
 		switch c.file {
 		case "":
 		case "socket": // blocked addresses don't stop it
-			command(tab, pages.AddScriptToEvaluateOnNewDocument, pages.AddScriptToEvaluateOnNewDocumentParams{
+			command(tab, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
 				Source: `window.WebSocket = class extends WebSocket { constructor() { super("ws://127.0.0.1:9/"); } };`,
 			})
 		default:
