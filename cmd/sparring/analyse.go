@@ -188,12 +188,12 @@ func (f *analyseFlags) analyse(c *cobra.Command, a *analysis.Analyst, p analysed
 		switch {
 		case f.json && fresh:
 			v.write(out, true) // a failed write comes back at the end
-		case !f.json && show.live():
-			show.set(append(v.text(), fmt.Sprintf("%-9s for %v; Ctrl-C ends the search", "running", time.Since(began).Round(time.Second)))...)
+		case !f.json && show.Live():
+			show.Set(append(v.text(), fmt.Sprintf("%-9s for %v; Ctrl-C ends the search", "running", time.Since(began).Round(time.Second)))...)
 		}
 	}
 	found, err := s.Search(c.Context(), p.pos, nil, update)
-	show.clear()
+	show.Clear()
 	if err != nil {
 		return err
 	}

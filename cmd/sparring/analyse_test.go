@@ -195,27 +195,6 @@ func TestAnnotatedInterrupted(t *testing.T) {
 	has(2)
 }
 
-// TestDisplaySet: lines are redrawn in place on a terminal, cut to its size also where
-// characters have two columns, and nothing is written elsewhere.
-func TestDisplaySet(t *testing.T) {
-	var out bytes.Buffer
-	d := newDisplay(&out)
-	d.set("depth 1", "line")
-	d.clear()
-	if out.Len() > 0 || d.live() {
-		t.Errorf("without a terminal: %q", out.String())
-	}
-	d.width, d.height = 8, 4
-	d.set("depth 1", "炮二平五 马8进7")
-	d.set("depth 2")
-	d.set("a", "b", "c", "d", "e")
-	d.clear()
-	const want = "depth 1\n炮二平\n\x1b[2A\x1b[Jdepth 2\n\x1b[1A\x1b[Ja\nb\ne\n\x1b[3A\x1b[J"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
-	}
-}
-
 // TestOperationsOfEPD: the id of a position may have whatever its quotes allow.
 func TestOperationsOfEPD(t *testing.T) {
 	for operations, want := range map[string]string{

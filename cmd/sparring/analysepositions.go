@@ -45,7 +45,7 @@ func (f *analyseFlags) positions(c *cobra.Command, args []string) ([]analysed, e
 		return nil, usagef("--game is required: %s", anyGame())
 	}
 	if _, err := catalog.Game(f.game); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	var all []analysed
 	for _, name := range args {

@@ -126,7 +126,7 @@ func (f *benchFleetFlags) complete(c *cobra.Command) (err error) {
 		f.plan.Rules = append(f.plan.Rules, rules.Name)
 	}
 	if err := f.plan.Validate(); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	if f.parts, err = parsePartEnvironment(f.env); err != nil {
 		return usagef("--env: %w", err)
@@ -151,10 +151,10 @@ func (f *benchFleetFlags) run(c *cobra.Command) error {
 		text := fmt.Sprintf(format, args...)
 		stage, _, _ := strings.Cut(text, ", ")
 		switch {
-		case screen.live():
-			screen.set(text)
+		case screen.Live():
+			screen.Set(text)
 		case stage != last && !strings.Contains(text, " running"):
-			screen.say("%s", text)
+			screen.Say("%s", text)
 		}
 		last = stage
 	}
@@ -162,7 +162,7 @@ func (f *benchFleetFlags) run(c *cobra.Command) error {
 		return launchParts(ctx, dir, f.parts, w)
 	}
 	result, err := fleetbench.Run(c.Context(), f.plan, launch, watch, zerolog.New(zerolog.ConsoleWriter{Out: io.Discard}))
-	screen.clear()
+	screen.Clear()
 	if result == nil {
 		return err
 	}

@@ -55,7 +55,7 @@ lost that the arena's metric fleet_survives_losses had announced, by 0 before th
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.complete(); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			return f.run(c)
 		},
@@ -134,10 +134,10 @@ func (f *benchLossesFlags) run(c *cobra.Command) error {
 		watch := func(format string, args ...any) {
 			text := fmt.Sprintf("%d processes, room %d %%, ", plan.Processes, plan.Room) + fmt.Sprintf(format, args...)
 			losses, _, _ := strings.Cut(text, ", games")
-			if screen.live() {
-				screen.set(text)
+			if screen.Live() {
+				screen.Set(text)
 			} else if losses != last {
-				screen.say("%s", text)
+				screen.Say("%s", text)
 			}
 			last = losses
 		}
@@ -157,7 +157,7 @@ func (f *benchLossesFlags) run(c *cobra.Command) error {
 			break
 		}
 	}
-	screen.clear()
+	screen.Clear()
 	if len(table) > 1 && !f.json {
 		faults = append(faults, table.Write(c.OutOrStdout()))
 	}

@@ -54,7 +54,7 @@ skipped, and so are duplicates.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			set, err := rulesOf(gameName, rules)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if out == "" || plies < 1 || least < 1 {
 				return usagef("--out is required, --plies and --min-games must be positive")
@@ -64,7 +64,7 @@ skipped, and so are duplicates.`,
 			}
 			builder, err := book.NewBuilder(set.Name, plies)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			t, err := feed(c, args, builder.Count)
 			if err != nil {

@@ -97,7 +97,7 @@ func findBook(name, gameName, rules string) (*book.Book, error) {
 	}
 	set, err := rulesOf(gameName, rules)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	shelf, err := book.Open(book.Shipped, set.Game, configs.Books())
 	if err != nil {
@@ -119,7 +119,7 @@ func afterMoves(b *book.Book, rules, moves string) (game.Position, error) {
 		r, err = catalog.RulesOf(of, rules)
 	}
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	if book.Family(r.Name) != b.Family() {
 		return nil, usagef("--rules %s: the book is for %s", r.Name, b.Family())
@@ -282,7 +282,7 @@ func preferring(c *cobra.Command, what func() (book.Preference, error)) *cobra.C
 			}
 			builder := old.Edit(0)
 			if err := builder.Prefer(p, m, pref); err != nil {
-				return nil, &usageError{err}
+				return nil, usage(err)
 			}
 			b = builder.Book(0)
 			return b, nil

@@ -137,7 +137,7 @@ func (f *campaignFlags) run(c *cobra.Command, path string) error {
 			if c.Context().Err() != nil {
 				return err
 			}
-			return &usageError{err}
+			return usage(err)
 		}
 	}
 	plan.Worker = localWorkers(like)
@@ -176,7 +176,7 @@ func folderError(err error) error {
 // first game.
 func (f *campaignFlags) play(ctx context.Context, c *cobra.Command, plan *campaign.Plan, begin func(*campaign.Campaign) error) error {
 	screen := newDisplay(c.ErrOrStderr())
-	defer screen.clear()
+	defer screen.Clear()
 	plan.Say = sayTo(screen)
 	var pages *campaignPages
 	plan.Played = func(done, total int) { pages.played(screen, done, total) }
@@ -199,7 +199,7 @@ func (f *campaignFlags) play(ctx context.Context, c *cobra.Command, plan *campai
 		}
 	}
 	err = night.Run(ctx)
-	screen.clear()
+	screen.Clear()
 	if failed := f.tell(c, night, plan.Dir); err == nil || failed == nil {
 		err = cmp.Or(err, failed)
 	}
@@ -220,7 +220,7 @@ func (f *campaignFlags) play(ctx context.Context, c *cobra.Command, plan *campai
 
 // sayTo returns what prints lines for people above the progress.
 func sayTo(screen *display) func(format string, args ...any) {
-	return func(format string, args ...any) { screen.say("sparring: "+format, args...) }
+	return func(format string, args ...any) { screen.Say("sparring: "+format, args...) }
 }
 
 // sayOld says what is there, and what of it does not count any more.

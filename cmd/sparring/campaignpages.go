@@ -38,9 +38,9 @@ func (p *campaignPages) played(screen *display, done, total int) {
 		p.before = done - 1
 	}
 	text := fmt.Sprintf("%d of %d games, %s", done, total, timeLeft(p.begin, done-p.before, total-p.before))
-	if part := maxLines * done / max(total, 1); screen.live() || part != p.line {
+	if part := maxLines * done / max(total, 1); screen.Live() || part != p.line {
 		p.line = part
-		screen.game("campaign", text)
+		screen.Line("campaign", text)
 	}
 	if time.Since(p.written) < pageEvery {
 		return
@@ -51,7 +51,7 @@ func (p *campaignPages) played(screen *display, done, total int) {
 		err = p.flags.writePages(s, p.dir)
 	}
 	if err != nil { // such as a full disk: the games count
-		screen.say("sparring: the page is not written: %v", err)
+		screen.Say("sparring: the page is not written: %v", err)
 	}
 }
 

@@ -41,7 +41,7 @@ func (f *campaignFlags) ends(file *campaign.File) (time.Time, error) {
 	if f.until == "" {
 		end, err := file.Ends(time.Now())
 		if err != nil {
-			return end, &usageError{err}
+			return end, usage(err)
 		}
 		return end, nil
 	}
@@ -63,27 +63,27 @@ func (f *campaignFlags) plan(c *cobra.Command, path string) (*campaign.Plan, *ca
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, usage(err)
 	}
 	file, err := campaign.Parse(data, path, conditionKeys())
 	if err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, usage(err)
 	}
 	if err := match.CheckConcurrency(cmp.Or(f.concurrency, file.Concurrency, 1)); err != nil {
-		return nil, nil, &usageError{err}
+		return nil, nil, usage(err)
 	}
 	p := &campaign.Plan{Name: file.Name, Title: file.Title, Dir: cmp.Or(f.dir, file.Name+".campaign"), Versions: map[string]campaign.Version{},
 		Concurrency: cmp.Or(f.concurrency, file.Concurrency, 1)}
 	var versions campaign.Versions
 	for _, player := range file.Players {
 		if p.Versions[player.Name], err = versions.Of(player.Spec); err != nil {
-			return nil, nil, &usageError{campaign.At(path, player.Line, fmt.Errorf("player %s: %w", player.Name, err))}
+			return nil, nil, usage(campaign.At(path, player.Line, fmt.Errorf("player %s: %w", player.Name, err)))
 		}
 	}
 	for i := range file.Matches {
 		m, err := f.match(c, &file.Matches[i])
 		if err != nil {
-			return nil, nil, &usageError{err}
+			return nil, nil, usage(err)
 		}
 		p.Matches = append(p.Matches, *m)
 	}

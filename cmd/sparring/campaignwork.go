@@ -48,7 +48,7 @@ func (f *campaignFlags) queue(c *cobra.Command, name string, say func(string, ..
 	}
 	newLog(c.ErrOrStderr(), "warn", unknown...) // which warns of them
 	if _, err := protocol.NewSubjects(s.NATS.Prefix); err != nil {
-		return nil, nil, nil, &usageError{err}
+		return nil, nil, nil, usage(err)
 	}
 	nc, ctx, done, err := s.dialServer(c, "sparring campaign", f.wait, stores)
 	if errors.Is(err, protocol.ErrNoServer) {
@@ -109,24 +109,24 @@ func (f *campaignFlags) work(c *cobra.Command, path string) error {
 		if c.Context().Err() != nil {
 			return err
 		}
-		return &usageError{err}
+		return usage(err)
 	}
 	screen := newDisplay(c.ErrOrStderr())
-	defer screen.clear()
+	defer screen.Clear()
 	q, ctx, done, err := f.queue(c, plan.Name, sayTo(screen))
 	if err != nil {
 		return err
 	}
 	defer done()
-	screen.say("%s: this machine plays %s at once; Ctrl-C ends it", plan.Title, count(plan.Concurrency, "game", "games"))
+	screen.Say("%s: this machine plays %s at once; Ctrl-C ends it", plan.Title, count(plan.Concurrency, "game", "games"))
 	var games atomic.Int64
 	begin := time.Now()
 	err = q.Serve(ctx, plan.Concurrency, localWorkers(like), func(g *match.Game) {
 		n := games.Add(1)
-		screen.game("work", fmt.Sprintf("%s in %v, the last one %s - %s", count(int(n), "game", "games"), time.Since(begin).Round(time.Second), g.Seats[0].Player, g.Seats[1].Player))
+		screen.Line("work", fmt.Sprintf("%s in %v, the last one %s - %s", count(int(n), "game", "games"), time.Since(begin).Round(time.Second), g.Seats[0].Player, g.Seats[1].Player))
 	})
-	screen.clear()
-	screen.say("%s played here", count(int(games.Load()), "game", "games"))
+	screen.Clear()
+	screen.Say("%s played here", count(int(games.Load()), "game", "games"))
 	if c.Context().Err() != nil {
 		return nil // Ctrl-C is how it ends
 	}

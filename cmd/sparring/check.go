@@ -73,7 +73,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	}
 	options, err := f.options(c, spec)
 	if err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	var faults []string
 	report := func(found doctor.Finding) {
@@ -145,15 +145,15 @@ func (f *checkFlags) playGames(ctx context.Context, spec *external.Spec, show *d
 	}
 	pace := newPace(show, doctor.MovesOfGames)
 	games := doctor.Games{Spec: *spec, Plan: *plan, Progress: func(moves int, line string) {
-		if pace.due(moves) {
-			show.game("check", line)
+		if pace.Due(moves) {
+			show.Line("check", line)
 		}
 	}}
 	err = games.Run(ctx, func(found doctor.Finding) {
-		show.clear()
+		show.Clear()
 		report(found)
 	})
-	show.clear()
+	show.Clear()
 	return err
 }
 
@@ -165,7 +165,7 @@ func programSpec(c *cobra.Command, args []string, gameName *string) (*external.S
 	}
 	spec, err := playerspec.Parse(args[0])
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	if spec.Outside == nil {
 		return nil, usagef("%s: %q is our own engine; want a program, such as uci:fairy-stockfish", c.CommandPath(), args[0])
@@ -174,7 +174,7 @@ func programSpec(c *cobra.Command, args []string, gameName *string) (*external.S
 		*gameName = spec.Outside.Dialect.Games()[0]
 	}
 	if err := spec.Check(*gameName); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	return spec.Outside, nil
 }

@@ -66,7 +66,7 @@ Gomoku, pgn for Xiangqi; files are named as it prescribes.
 				return err
 			}
 			if err := f.check(); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if f.all {
 				return f.exportAll(c, args)

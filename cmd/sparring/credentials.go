@@ -166,7 +166,7 @@ until they expire or "sparring credentials revoke" revokes all of that name.`,
 			r.Expires = time.Duration(expires)
 			user, err := r.User()
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if err := checkRenewed("--out", out, user); err != nil {
 				return err

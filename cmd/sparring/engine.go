@@ -77,7 +77,7 @@ docs/engine.md describes how to use it.`,
 			}
 			err := frontend.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), o)
 			if errors.Is(err, frontend.ErrProtocol) || errors.Is(err, game.ErrRules) {
-				return &usageError{err}
+				return usage(err)
 			}
 			return err
 		},

@@ -73,7 +73,7 @@ docs/experiments.md.`,
 func (f *guo2012Flags) run(c *cobra.Command) error {
 	plans, err := f.plans()
 	if err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	if f.keep != "" {
 		if err := os.MkdirAll(f.keep, 0o755); err != nil {

@@ -65,7 +65,7 @@ func (f *fleetFlags) operator(c *cobra.Command) (ctx context.Context, op *protoc
 	}
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
-		return nil, nil, nil, &usageError{err}
+		return nil, nil, nil, usage(err)
 	}
 	nc, ctx, done, err := s.dialServer(c, "sparring fleet", false)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *fleetFlags) top(ctx context.Context, op *protocol.Operator, out io.Writ
 		case err != nil && rounds > 0:
 			return err
 		case err != nil:
-			screen.set(err.Error()) // the server may be starting again
+			screen.Set(err.Error()) // the server may be starting again
 		case f.json:
 			data, err := json.Marshal(v)
 			if err == nil {
@@ -148,8 +148,8 @@ func (f *fleetFlags) top(ctx context.Context, op *protocol.Operator, out io.Writ
 			if err != nil {
 				return err
 			}
-		case screen.live():
-			screen.set(v.lines(before)...)
+		case screen.Live():
+			screen.Set(v.lines(before)...)
 		default:
 			if _, err := fmt.Fprintln(out, strings.Join(v.lines(before), "\n")); err != nil {
 				return err
@@ -175,12 +175,6 @@ func stopped(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-func printJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // controlled is what became of a verb for one process.
@@ -244,7 +238,7 @@ func instanceIDs(args []string) (ids []protocol.InstanceID, err error) {
 	for _, arg := range args {
 		id := protocol.InstanceID(arg)
 		if err := protocol.CheckID("instance", id); err != nil {
-			return nil, &usageError{err}
+			return nil, usage(err)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -402,7 +396,7 @@ is stored, told to the players and recorded like every other ("void", with the r
 			}
 			g := protocol.GameID(args[0])
 			if err := protocol.CheckID("game", g); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			ctx, op, done, err := f.operator(c)
 			if err != nil {

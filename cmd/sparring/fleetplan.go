@@ -36,7 +36,7 @@ time that the clock gives for them, with three tenths of the cores left over.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			names, err := askOf(&ask, clockText, games, platformMS)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			costs := capacity.Documented()
 			if platformMS > 0 {

@@ -102,13 +102,13 @@ func (h *host) awaitOthers() {
 		}
 		if h.hurry.Err() == nil && others != "" && others != said {
 			said = others
-			h.team.screen.say("others still play on this ladder, which ends with their games: %s; Ctrl-C ends it at once", others)
+			h.team.screen.Say("others still play on this ladder, which ends with their games: %s; Ctrl-C ends it at once", others)
 		}
 		select {
 		case <-time.After(250 * time.Millisecond):
 		case <-h.hurry.Done():
 			if cut := h.others(false); len(cut) > 0 {
-				h.team.screen.say("cut off: %s; the next start with --data %s goes on with them", strings.Join(cut, ", "), h.team.data)
+				h.team.screen.Say("cut off: %s; the next start with --data %s goes on with them", strings.Join(cut, ", "), h.team.data)
 			}
 			return
 		}

@@ -112,7 +112,7 @@ func (f *ladderFlags) reach(ctx context.Context, user, name string, log zerolog.
 	}
 	to.Name = name
 	if subjects, err = protocol.NewSubjects(cfg.NATS.Prefix); err != nil {
-		return nil, subjects, "", &usageError{err}
+		return nil, subjects, "", usage(err)
 	}
 	within, cancel := context.WithTimeoutCause(ctx, reachTime, fmt.Errorf("no answer within %v", reachTime))
 	defer cancel()
@@ -272,7 +272,9 @@ func tryProgram(ctx context.Context, spec string, o engine.GameOptions) (about e
 func (f *joinFlags) run(c *cobra.Command, t *team) error {
 	ctx := context.WithoutCancel(c.Context()) // the team obeys Ctrl-C
 	for tries := 0; ; tries++ {
-		file, logFile, err := openLog(f.data, &warnings{screen: t.screen, shown: true})
+		shown := newWarnings(t.screen)
+		shown.Show()
+		file, logFile, err := openLog(f.data, shown)
 		if err != nil {
 			return err
 		}
@@ -284,7 +286,7 @@ func (f *joinFlags) run(c *cobra.Command, t *team) error {
 				t.left = hasEnded(f.data)
 			}
 			if t.hosts != "" {
-				t.screen.say("note: the ladder runs already; %s are ignored", t.hosts)
+				t.screen.Say("note: the ladder runs already; %s are ignored", t.hosts)
 			}
 			return t.playOn(ctx, nc, subjects, file)
 		}

@@ -98,7 +98,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	}
 	model, err := f.model()
 	if err := errors.Join(err, f.validate(args)); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	games, err := gamesFrom(c, args, f.plan.Game, model.Fits)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *tuneFlags) run(c *cobra.Command, args []string) error {
 	}
 	show := newDisplay(c.ErrOrStderr())
 	got, err := f.plan.Run(c.Context(), model, games, trees, f.keep, progressOfTuning(show))
-	show.clear()
+	show.Clear()
 	if errors.Is(err, context.Canceled) {
 		return f.interrupted()
 	}
@@ -337,15 +337,15 @@ func progressOfTuning(show *display) func(tune.Progress) {
 			part, of = p.Passes, p.OfPasses
 			text = fmt.Sprintf("fit: %d of %d passes, error %.6f, held out %s", p.Passes, p.OfPasses, p.Loss.Learnt, heldOut(p.Loss.Held, "%.6f", p.Loss.Held))
 		}
-		if show.live() {
-			if part < of && time.Since(last) < redraw {
+		if show.Live() {
+			if part < of && time.Since(last) < 50*time.Millisecond {
 				return
 			}
 			last = time.Now()
 		} else if part%max(of/10, 1) != 0 {
 			return
 		}
-		show.game("tune", text)
+		show.Line("tune", text)
 	}
 }
 

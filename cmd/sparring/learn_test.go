@@ -131,3 +131,12 @@ func TestLearnFromSeveralRules(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedTuning: the command says how to go on.
+func TestInterruptedTuning(t *testing.T) {
+	for keep, want := range map[string]string{"": "run with --keep", "file": "run the same command to resume"} {
+		if err := (&tuneFlags{keep: keep}).interrupted(); !strings.Contains(err.Error(), want) {
+			t.Errorf("learn tune --keep %q: %v", keep, err)
+		}
+	}
+}

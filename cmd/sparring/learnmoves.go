@@ -93,7 +93,7 @@ func (f *movesFlags) run(c *cobra.Command, args []string) error {
 	}
 	policy, err := f.policy()
 	if err := errors.Join(append(errs, err, checkOutput("--out", f.out, append(slices.Clone(f.trees), args...)...), f.plan.Sampling.Validate(), f.plan.Fit.Validate())...); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	games, err := gamesFrom(c, args, f.plan.Game, policy.Fits)
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *movesFlags) run(c *cobra.Command, args []string) error {
 	}
 	show := newDisplay(c.ErrOrStderr())
 	got, err := f.plan.Run(c.Context(), policy, games, trees, progressOfTuning(show))
-	show.clear()
+	show.Clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
 	}

@@ -76,11 +76,11 @@ func (f *networkFlags) run(c *cobra.Command, paths []string) error {
 	}
 	start, err := f.start()
 	if err := errors.Join(err, f.validate(paths)); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	show := newDisplay(c.ErrOrStderr())
 	got, data, err := f.fit(c, show, start, paths)
-	show.clear()
+	show.Clear()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
 	}
@@ -122,8 +122,8 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 	out := c.OutOrStdout()
 	reading := newPace(show, maxReading)
 	positions, err := lookups.Load(c.Context(), f.plan.Rules, f.plan.HoldOut, f.plan.Seed, paths, func(n int) {
-		if reading.due(n) {
-			show.game("network", fmt.Sprintf("%d positions", n))
+		if reading.Due(n) {
+			show.Line("network", fmt.Sprintf("%d positions", n))
 		}
 	})
 	if err != nil {
@@ -157,10 +157,10 @@ func (f *networkFlags) fit(c *cobra.Command, show *display, start *gomoku.Networ
 		}
 		done := (p.Pass-1)*p.Of + p.Done
 		if p.Loss != nil {
-			show.clear()
+			show.Clear()
 			fmt.Fprintf(out, "pass %-5d error %.5f, held out %s\n", p.Pass, p.Loss.Learnt, heldOut(p.Loss.Held, "%.5f", p.Loss.Held))
-		} else if pace.due(done) {
-			show.game("network", fmt.Sprintf("pass %d of %d: %d of %d positions, %s", p.Pass, f.plan.Passes, p.Done, p.Of, timeLeft(begin, done, p.Of*f.plan.Passes)))
+		} else if pace.Due(done) {
+			show.Line("network", fmt.Sprintf("pass %d of %d: %d of %d positions, %s", p.Pass, f.plan.Passes, p.Done, p.Of, timeLeft(begin, done, p.Of*f.plan.Passes)))
 		}
 	})
 }

@@ -52,7 +52,7 @@ by the same command; more --trees extend the file. See docs/training.md.`,
 func (f *treesFlags) run(c *cobra.Command, args []string) error {
 	games := &trees.Games{Game: f.game}
 	if err := f.validate(games); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	if err := eachGame(c, args, games.Add); err != nil {
 		return err
@@ -76,11 +76,11 @@ func (f *treesFlags) run(c *cobra.Command, args []string) error {
 	show := newDisplay(c.ErrOrStderr())
 	pace, begin, before := newPace(show, f.trees), time.Now(), file.Trees()
 	err = f.plan.Run(c.Context(), games, file, f.trees, f.concurrency, func() {
-		if n := file.Trees(); pace.due(n) {
-			show.game("trees", fmt.Sprintf("%d/%d trees, %d positions, %s", n, f.trees, file.Positions(), timeLeft(begin, n-before, f.trees-before)))
+		if n := file.Trees(); pace.Due(n) {
+			show.Line("trees", fmt.Sprintf("%d/%d trees, %d positions, %s", n, f.trees, file.Positions(), timeLeft(begin, n-before, f.trees-before)))
 		}
 	})
-	show.clear()
+	show.Clear()
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("interrupted after %d of %d trees; run the same command to resume", file.Trees(), f.trees)
 	}

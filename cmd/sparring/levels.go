@@ -45,7 +45,7 @@ func levelsShow() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if gameName != "" {
 				if _, err := catalog.Game(gameName); err != nil {
-					return &usageError{err}
+					return usage(err)
 				}
 			}
 			if err := checkPlot(plot); err != nil {
@@ -221,7 +221,7 @@ same command resumes an interrupted run. See docs/levels.md.`,
 			plan.GamesOf, err = gamesOfLevels(gamesOf)
 			errs = append(errs, err)
 			if err := errors.Join(errs...); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			plan.Command = fmt.Sprintf("sparring levels calibrate --game %s --rules %s --games %d", gameName, r.Name, plan.Games)
 			for _, of := range gamesOf {
@@ -275,12 +275,12 @@ func runCalibration(c *cobra.Command, plan calibrate.Plan, out, plot string) err
 	show, began := newDisplay(c.ErrOrStderr()), time.Now()
 	plan.Watch = func(n int, s *match.Standing, games int) {
 		line := fmt.Sprintf("%s level %d of %d: %d/%d games, %d/%d pairs: %s, %v", plan.Rules.Game, n, plan.UpTo, s.Games, games, s.Pairs(), games/2, s.Line(nil), time.Since(began).Round(time.Second))
-		if show.live() || s.Games == games {
-			show.game("calibration", line)
+		if show.Live() || s.Games == games {
+			show.Line("calibration", line)
 		}
 	}
 	f, err := calibrate.Run(c.Context(), plan)
-	show.clear()
+	show.Clear()
 	if err != nil {
 		return err
 	}

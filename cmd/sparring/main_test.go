@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -75,30 +72,6 @@ func TestLostOutput(t *testing.T) {
 		code := run(strings.Fields(line), strings.NewReader(""), fullDisk{}, &errs)
 		if code != exitFailed || strings.Count(errs.String(), syscall.ENOSPC.Error()) != 1 {
 			t.Errorf("sparring %s: exit code %d, %q", line, code, errs.String())
-		}
-	}
-}
-
-// TestInterruptedText: whatever Ctrl-C has ended, the command says that it was
-// interrupted, and not how Go calls that.
-func TestInterruptedText(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	broken := errors.New("broken: " + context.Canceled.Error())
-	if text := textOf(ctx, broken); text != broken.Error() {
-		t.Errorf("before: %s", text)
-	}
-	cancel(errors.New("interrupt signal received"))
-	for err, want := range map[error]string{
-		ctx.Err(): "interrupted", fmt.Errorf("games.jsonl: %w", ctx.Err()): "games.jsonl: interrupted",
-		fmt.Errorf("level 1: %w", context.Cause(ctx)): "level 1: interrupted", errors.New("another"): "another",
-	} {
-		if text := textOf(ctx, err); text != want {
-			t.Errorf("%v: %q, want %q", err, text, want)
-		}
-	}
-	for keep, want := range map[string]string{"": "run with --keep", "file": "run the same command to resume"} {
-		if err := (&tuneFlags{keep: keep}).interrupted(); !strings.Contains(err.Error(), want) {
-			t.Errorf("learn tune --keep %q: %v", keep, err)
 		}
 	}
 }

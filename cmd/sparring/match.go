@@ -87,7 +87,7 @@ settings, and 1 for any other failure or an interruption.`,
 			}
 			plan, err := f.plan()
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if err := checkPlot(f.plot, [2]string{"--json", f.json}); err != nil {
 				return err
@@ -265,7 +265,7 @@ func localBackend(t *match.Terms, like *imitator, log string) *match.Local {
 	return &match.Local{Open: func(spec string) (engine.Searcher, error) {
 		s, err := playerspec.Open(spec, t.Game, o)
 		if p, parseErr := playerspec.Parse(spec); err != nil && parseErr == nil && p.Outside == nil && !errors.Is(err, context.Canceled) {
-			err = &usageError{err} // its book or games are read only now, but are a setting
+			err = usage(err) // its book or games are read only now, but are a setting
 		}
 		return s, err
 	}}

@@ -57,7 +57,7 @@ command generates the same file.`,
 			}
 			m, err := f.maker()
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			defer m.close()
 			return m.make(c, f.count, f.out)
@@ -147,19 +147,19 @@ func (m *openingMaker) make(c *cobra.Command, count int, path string) error {
 	screen := newDisplay(c.ErrOrStderr())
 	pace, begin := newPace(screen, count), time.Now()
 	m.Watch = func(made, tries int) {
-		if pace.due(made) {
-			screen.game("openings", fmt.Sprintf("%d/%d openings, %d positions tried, %s", made, count, tries, timeLeft(begin, made, count)))
+		if pace.Due(made) {
+			screen.Line("openings", fmt.Sprintf("%d/%d openings, %d positions tried, %s", made, count, tries, timeLeft(begin, made, count)))
 		}
 	}
 	for n := range count {
 		o, err := m.Opening(c.Context(), n)
 		if err != nil {
-			screen.clear()
+			screen.Clear()
 			return err
 		}
 		set.Openings = append(set.Openings, o)
 	}
-	screen.clear()
+	screen.Clear()
 	set.Notes = []string{
 		"Made by: " + m.command,
 		fmt.Sprintf("Build: %s. %d random positions were tried.", engine.Build(), m.Tries()),

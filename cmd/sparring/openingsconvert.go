@@ -62,7 +62,7 @@ func (f *importFlags) options() (openings.ImportOptions, error) {
 func (f *importFlags) read(c *cobra.Command, path string) (*openings.Imported, error) {
 	o, err := f.options()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	in, name, err := openInput(c, path)
 	if err != nil {

@@ -93,7 +93,7 @@ func (f *judgeFlags) check() error {
 // run judges the openings of a file.
 func (f *judgeFlags) run(c *cobra.Command, path string) error {
 	if err := f.check(); err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	if err := cmp.Or(checkApart([2]string{"--json", f.json}, [2]string{"--out", f.out}), checkOutput("--out", f.out, path)); err != nil {
 		return err
@@ -206,7 +206,7 @@ func isProgram(spec string) bool {
 // judge judges openings until enough are even, and prints a line for each.
 func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *openings.Set, out io.Writer) (even []openings.Opening, judged int, err error) {
 	screen := newDisplay(c.ErrOrStderr())
-	defer screen.clear()
+	defer screen.Clear()
 	every := max(len(set.Openings)/maxLines, 1) // without a terminal or a table
 	several := len(panel.Engines)*len(panel.Rules) > 1
 	counts := judgeCounts{}
@@ -218,8 +218,8 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 		if f.keep > 0 && len(even) >= f.keep {
 			break
 		}
-		if screen.live() || out == io.Discard && judged > 0 && judged%every == 0 {
-			screen.game("openings", fmt.Sprintf("%d/%d judged, %d even", judged, len(set.Openings), len(even)))
+		if screen.Live() || out == io.Discard && judged > 0 && judged%every == 0 {
+			screen.Line("openings", fmt.Sprintf("%d/%d judged, %d even", judged, len(set.Openings), len(even)))
 		}
 		verdicts, ok, err := panel.Judge(c.Context(), o)
 		if errors.Is(err, context.Canceled) {
@@ -236,7 +236,7 @@ func (f *judgeFlags) judge(c *cobra.Command, panel *openings.Panel, set *opening
 		worst := slices.MaxFunc(verdicts, func(a, b openings.Verdict) int {
 			return cmp.Compare(math.Abs(a.Chance-0.5), math.Abs(b.Chance-0.5))
 		})
-		screen.clear()
+		screen.Clear()
 		fmt.Fprint(out, verdictLine(panel.Rules[0].Game, worst, ok, several))
 	}
 	return even, judged, counts.write(out, f.engines)

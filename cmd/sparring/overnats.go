@@ -37,7 +37,7 @@ func platformBackend(c *cobra.Command, plan *match.Plan, server *serverFlags, wa
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
 		done()
-		return nil, nil, &usageError{err}
+		return nil, nil, usage(err)
 	}
 	plan.Backend = overnats.New(js, subjects, 0)
 	return ctx, done, nil

@@ -56,7 +56,7 @@ func (p *place) setup() (game.Position, error) {
 	}
 	pos, err := l.Position(p.game, p.rules, nil)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	return pos, nil
 }

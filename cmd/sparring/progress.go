@@ -21,9 +21,6 @@ type progress struct {
 	before int // games of earlier runs; -1: not known yet
 }
 
-// maxLines is the number of progress lines of a match without a terminal.
-const maxLines = 20
-
 func newProgress(out io.Writer, p *match.Plan) *progress {
 	total := p.Games * len(p.Terms.Pairings())
 	return &progress{screen: newDisplay(out), test: p.SPRT, total: total, every: max(total/maxLines, 1), begin: time.Now(), before: -1}
@@ -32,12 +29,12 @@ func newProgress(out io.Writer, p *match.Plan) *progress {
 // game counts a finished game. It is not called concurrently.
 func (p *progress) game(s *match.Standing, g *match.Game) {
 	if text := g.StallText(); text != "" {
-		p.screen.say("%s", text)
+		p.screen.Say("%s", text)
 	}
 	if p.before < 0 {
 		p.before = s.Games - 1
 	}
-	if !p.screen.live() && s.Games%p.every != 0 {
+	if !p.screen.Live() && s.Games%p.every != 0 {
 		return
 	}
 	p.total = max(p.total, s.Games)
@@ -48,12 +45,12 @@ func (p *progress) game(s *match.Standing, g *match.Game) {
 		left = "at most " + left
 	}
 	done := fmt.Sprintf("[%s%s] %d/%d games, %d/%d pairs", strings.Repeat("#", full), strings.Repeat("-", width-full), s.Games, p.total, s.Pairs(), p.total/2)
-	if p.screen.live() { // on a line of its own the score is not cut off
-		p.screen.set(done+", "+left, s.Line(p.test))
+	if p.screen.Live() { // on a line of its own the score is not cut off
+		p.screen.Set(done+", "+left, s.Line(p.test))
 		return
 	}
-	p.screen.game("match", done+": "+s.Line(p.test)+", "+left)
+	p.screen.Line("match", done+": "+s.Line(p.test)+", "+left)
 }
 
 // end removes the bar.
-func (p *progress) end() { p.screen.clear() }
+func (p *progress) end() { p.screen.Clear() }

@@ -72,7 +72,7 @@ func (a *archive) all(c *cobra.Command, sources []string) ([]*record.Record, err
 	defer done()
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	a.server = nc.ConnectedUrlRedacted()
 	games, err := gather(untilSilent(ctx, a.server, func(ctx context.Context) iter.Seq2[*record.Record, error] { return arena.Records(ctx, nc, subjects) }), c.ErrOrStderr())
@@ -257,14 +257,6 @@ func recordsCommand() *cobra.Command {
 	from.flags(c)
 	c.AddCommand(recordsList(&from), recordsShow(&from), recordsExport(&from), recordsImport(&from), recordsReplay(&from), recordsAnalyse(&from), recordsReport(&from), recordsErase(&from))
 	return c
-}
-
-// subcommand runs a command that only groups others.
-func subcommand(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s: no command %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
-	}
-	return c.Help()
 }
 
 func recordsList(from *archive) *cobra.Command {

@@ -296,7 +296,7 @@ func (w *reviewing) all(ctx context.Context) error {
 		return nil
 	})
 	err := workers.Wait()
-	w.show.clear()
+	w.show.Clear()
 	if ctx.Err() == nil {
 		return err
 	}
@@ -322,8 +322,8 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 	rep, err := s.Review(ctx, r, w.cache, func(done, total int) {
 		w.mu.Lock() // nothing is drawn while a report is printed
 		defer w.mu.Unlock()
-		if w.show.live() {
-			w.show.game(r.ID, fmt.Sprintf("game %s (%d of %d): position %d of %d", r.ID, i+1, len(w.games), done, total))
+		if w.show.Live() {
+			w.show.Line(r.ID, fmt.Sprintf("game %s (%d of %d): position %d of %d", r.ID, i+1, len(w.games), done, total))
 		}
 	})
 	if err != nil {
@@ -338,7 +338,7 @@ func (w *reviewing) one(ctx context.Context, i int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reports[i] = rep
-	w.show.remove(r.ID)
+	w.show.Remove(r.ID)
 	for w.printed < len(w.games) && w.reports[w.printed] != nil {
 		if w.each != nil {
 			if err := w.each(w.printed); err != nil {

@@ -173,7 +173,7 @@ func (e eraser) inDirectory(ctx context.Context, dir string) error {
 func (e eraser) atPlatform(ctx context.Context, nc *nats.Conn, prefix string) error {
 	subjects, err := protocol.NewSubjects(prefix)
 	if err != nil {
-		return &usageError{err}
+		return usage(err)
 	}
 	found, err := arena.Erase(ctx, nc, subjects, protocol.PlayerID(e.player), e.yes)
 	if err != nil {

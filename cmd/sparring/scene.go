@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,12 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
 	"sparring/arena"
 	"sparring/bot/play"
 	"sparring/engine"
-	"sparring/engine/search"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/internal/texttable"
@@ -46,13 +42,13 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 		bots = "ten levels of each game wait for people; " + bots
 	}
 	if page != nil {
-		s.screen.say("%s   open this in a browser: play, watch, review", page.url)
+		s.screen.Say("%s   open this in a browser: play, watch, review", page.url)
 		if page.operator {
-			s.screen.say("  reach    only this machine; --http :8080 admits phones and others in its network")
-			s.screen.say("  health   %s/healthz and /metrics", health)
+			s.screen.Say("  reach    only this machine; --http :8080 admits phones and others in its network")
+			s.screen.Say("  health   %s/healthz and /metrics", health)
 		} else {
-			s.screen.say("  reach    this machine and all others that can connect to it")
-			s.screen.say("  health   %s/healthz and /metrics, on a port that only this machine reaches: they are not for visitors", health)
+			s.screen.Say("  reach    this machine and all others that can connect to it")
+			s.screen.Say("  health   %s/healthz and /metrics, on a port that only this machine reaches: they are not for visitors", health)
 		}
 	}
 	switch {
@@ -61,25 +57,25 @@ func (s *scene) start(srv *embedded.Server, f upFlags, page *gateway, health, lo
 	case f.ladder:
 		bots = "two bots and the ten levels of each game play the ladder"
 	}
-	s.screen.say("  bots     %s", bots)
-	s.screen.say("  clock    of the ladder %s", f.clock)
-	s.screen.say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
+	s.screen.Say("  bots     %s", bots)
+	s.screen.Say("  clock    of the ladder %s", f.clock)
+	s.screen.Say("  data     %s (records in %s, log in %s)", f.data, recordsDir(f.data), log)
 	if f.ladder {
 		data := ""
 		if f.data != "data" {
 			data = fmt.Sprintf(" --data %q", f.data)
 		}
-		s.screen.say("  join     sparring ladder join%s --engine SPEC --game GAME, in other terminals of this machine; sparring ladder show%s", data, data)
+		s.screen.Say("  join     sparring ladder join%s --engine SPEC --game GAME, in other terminals of this machine; sparring ladder show%s", data, data)
 	}
 	if guest != "" {
-		s.screen.say("  join     %s as user guest, with the settings in %s", srv.URL(), guest)
+		s.screen.Say("  join     %s as user guest, with the settings in %s", srv.URL(), guest)
 	}
 	for _, file := range teams {
-		s.screen.say("  team     copy %s to the team's machine; there: sparring ladder join --login %s --engine SPEC --game GAME", file, filepath.Base(file))
+		s.screen.Say("  team     copy %s to the team's machine; there: sparring ladder join --login %s --engine SPEC --game GAME", file, filepath.Base(file))
 	}
-	s.screen.say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
+	s.screen.Say("  program  %s: NATS with JetStream, platform and bots in one process", engine.Build())
 	if f.team == nil {
-		s.screen.say("  Ctrl-C stops everything, the next start resumes")
+		s.screen.Say("  Ctrl-C stops everything, the next start resumes")
 	}
 }
 
@@ -103,13 +99,13 @@ func (s *scene) event(e play.Event) {
 		if e.Ply > 0 {
 			verb = fmt.Sprintf("resumes after %s", plies(e.Ply))
 		}
-		s.screen.game(id, fmt.Sprintf("%s  %s", heading(e), verb))
+		s.screen.Line(id, fmt.Sprintf("%s  %s", heading(e), verb))
 	case play.MovePlayed:
-		s.screen.game(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
+		s.screen.Line(id, fmt.Sprintf("%s  %3d %-9s %s %s  %s", heading(e), e.Ply, e.Move,
 			clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Think)))
 	case play.GameEnded:
 		if e.Outcome.Reason != "" {
-			s.screen.end(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
+			s.screen.End(id, fmt.Sprintf("%s  %3d plies, %s", heading(e), e.Ply, verdict(e.Outcome)))
 		}
 	}
 }
@@ -129,44 +125,6 @@ func (s *scene) over(id string, ending bool) bool {
 	return false
 }
 
-// heading names a game by its players, first seat first.
-func heading(e play.Event) string {
-	first, second := string(e.Player), string(e.Opponent.Player)
-	if e.You == game.Second {
-		first, second = second, first
-	}
-	return fmt.Sprintf("%-8s %s - %s", e.Terms.Game, first, second)
-}
-
-func plies(n int) string { return count(n, "ply", "plies") }
-
-func evaluation(a *play.Think) string {
-	if a == nil {
-		return ""
-	}
-	if a.Source == search.FromBook {
-		return "  book"
-	}
-	if a.Depth == 0 && a.Score == 0 && a.WinProb == 0 {
-		return "  no depth was finished"
-	}
-	text := fmt.Sprintf("%+6d %3.0f%%  depth %2d", a.Score, 100*a.WinProb, a.Depth)
-	if a.PonderHit {
-		text += fmt.Sprintf("  ponder hit, saved %.1f s", a.PonderSaved.Seconds())
-	}
-	return text
-}
-
-func verdict(o game.Outcome) string {
-	switch o.Result {
-	case game.FirstWins, game.SecondWins:
-		return fmt.Sprintf("%s wins by %s", o.Result, o.Reason)
-	case game.Draw:
-		return fmt.Sprintf("draw by %s", o.Reason)
-	}
-	return fmt.Sprintf("no result: %s", o.Reason)
-}
-
 // ladderEvery is how often the ladder is shown where it is not played in rounds.
 const ladderEvery = time.Minute
 
@@ -181,7 +139,7 @@ func (s *scene) ladder(ctx context.Context) {
 		case <-tick.C:
 		}
 		if text := s.standings("ladder"); text != shown && strings.Count(text, "\n") > 3 {
-			s.screen.say("%s", text)
+			s.screen.Say("%s", text)
 			shown = text
 		}
 	}
@@ -192,7 +150,7 @@ func (s *scene) round(r arena.Round) {
 	s.mu.Lock()
 	s.last = r
 	s.mu.Unlock()
-	s.screen.say("%s", s.standings(fmt.Sprintf("ladder after round %d", r.Number)))
+	s.screen.Say("%s", s.standings(fmt.Sprintf("ladder after round %d", r.Number)))
 }
 
 // standings returns the ladder as a table under a heading.
@@ -223,88 +181,7 @@ func (s *scene) finish(records string, played bool) {
 			t.Add("  "+p.Terms.Game, p.Players[game.First], p.Players[game.Second], p.Outcome.Result, p.Outcome.Reason, p.Plies, p.ID)
 		}
 		t.Write(&b)
-		s.screen.say("%s", b.String())
+		s.screen.Say("%s", b.String())
 	}
-	s.screen.say("records: %s", records)
-}
-
-// warnings shows log entries of level warn and above on the display, once the start
-// has been shown, until shutdown. After that they go to the log file only.
-type warnings struct {
-	screen  *display
-	without []string // messages that are in the log file alone
-
-	mu    sync.Mutex
-	early []string // before show
-	shown bool
-	muted bool
-}
-
-// maxIncident is how many columns of an engine's incident the display shows. The log has all.
-const maxIncident = 320
-
-// show shows what has been held back, and from now on every entry.
-func (w *warnings) show() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, text := range w.early {
-		w.screen.say("%s", text)
-	}
-	w.early, w.shown = nil, true
-}
-
-// mute ends the showing.
-func (w *warnings) mute() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.muted = true
-}
-
-// Write shows one entry of zerolog's JSON.
-func (w *warnings) Write(line []byte) (int, error) {
-	var entry map[string]any
-	if json.Unmarshal(line, &entry) != nil {
-		return len(line), nil
-	}
-	field := func(name string) string { text, _ := entry[name].(string); return text }
-	level, message := field("level"), field("message")
-	if level != "warn" && level != "error" || slices.Contains(w.without, message) {
-		return len(line), nil
-	}
-	text := level + ": " + message
-	for _, name := range []string{"why", "error"} {
-		if reason := field(name); reason != "" {
-			text += ": " + reason
-		}
-	}
-	if said := strings.Fields(field("incident")); len(said) > 0 { // may have lines that an engine printed
-		text += ": " + runewidth.Truncate(strings.Join(said, " "), maxIncident, " ...")
-	}
-	var what []string // it is about
-	if names, ok := entry["variables"].([]any); ok {
-		for _, name := range names {
-			what = append(what, fmt.Sprint(name))
-		}
-	}
-	if of := field("of"); of != "" { // the disk, say, that is almost full
-		what = append(what, of)
-	}
-	for _, name := range []string{"player", "game"} {
-		if id := field(name); id != "" {
-			what = append(what, name+" "+id)
-		}
-	}
-	if len(what) > 0 {
-		text += " (" + strings.Join(what, ", ") + ")"
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.muted:
-	case w.shown:
-		w.screen.say("%s", text)
-	default:
-		w.early = append(w.early, text)
-	}
-	return len(line), nil
+	s.screen.Say("records: %s", records)
 }

@@ -41,7 +41,7 @@ on its number, the seed and the other flags.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rules, err := rulesOf(f.game, f.rules)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if f.out == "" || f.games < 1 {
 				return usagef("--out is required, --games must be positive")
@@ -51,10 +51,10 @@ on its number, the seed and the other flags.`,
 			}
 			f.Rules, f.Hash = rules.Name, f.hash<<20
 			if err := f.readOpenings(rules); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if err := f.Start(); err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			return f.run(c)
 		},
@@ -134,12 +134,12 @@ func (f *selfPlayFlags) run(c *cobra.Command) error {
 			return fmt.Errorf("game %d: %w", n, err)
 		}
 		made++
-		if screen.live() || n == f.games || n%max(f.games/maxLines, 1) == 0 {
+		if screen.Live() || n == f.games || n%max(f.games/maxLines, 1) == 0 {
 			left := time.Duration(float64(time.Since(begin)) / float64(made) * float64(f.games-n))
-			screen.game("selfplay", fmt.Sprintf("%d/%d games, %v left", n, f.games, left.Round(time.Second)))
+			screen.Line("selfplay", fmt.Sprintf("%d/%d games, %v left", n, f.games, left.Round(time.Second)))
 		}
 	}
-	screen.clear()
+	screen.Clear()
 	return nil
 }
 

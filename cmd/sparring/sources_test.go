@@ -283,7 +283,7 @@ func TestOneFileForTwoFlags(t *testing.T) {
 }
 
 // TestInterruptedInput: Ctrl-C ends a command that waits for its standard input, as on a
-// terminal where nobody types.
+// openTerminal where nobody types.
 func TestInterruptedInput(t *testing.T) {
 	silent, hand, err := os.Pipe()
 	if err != nil {

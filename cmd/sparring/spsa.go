@@ -95,16 +95,16 @@ func (f *spsaFlags) run(c *cobra.Command) error {
 	show := newDisplay(errs)
 	pace := newPace(show, plan.Pairs)
 	plan.Watch = func(t *spsa.Tuning) {
-		if n := len(t.Results); pace.due(n) {
-			show.game("spsa", f.progress(t))
+		if n := len(t.Results); pace.Due(n) {
+			show.Line("spsa", f.progress(t))
 			f.redraw(t)
 		}
 	}
 	plan.Failed = func(failed spsa.Failure) {
-		show.say("sparring: pair %d is not counted: the player with %s lost by a fault (%s): %s", failed.Pair, f.listed(plan.Params, failed.Values), failed.Kind, failed.Text)
+		show.Say("sparring: pair %d is not counted: the player with %s lost by a fault (%s): %s", failed.Pair, f.listed(plan.Params, failed.Values), failed.Kind, failed.Text)
 	}
 	t, err := spsa.Run(c.Context(), *plan)
-	show.clear()
+	show.Clear()
 	if len(t.Results) == 0 && err != nil {
 		return err
 	}
@@ -141,13 +141,13 @@ func (f *spsaFlags) prepare(ctx context.Context) (*spsa.Plan, error) {
 	}
 	var err error
 	if f.base, err = playerspec.Parse(f.player); err != nil {
-		return nil, &usageError{fmt.Errorf("--engine: %w", err)}
+		return nil, usage(fmt.Errorf("--engine: %w", err))
 	}
 	if len(f.params) == 0 {
 		return nil, usagef("--param is required: NAME=START,MIN,MAX,STEP")
 	}
 	if err := f.base.Check(f.game); err != nil {
-		return nil, &usageError{fmt.Errorf("--engine: %w", err)}
+		return nil, usage(fmt.Errorf("--engine: %w", err))
 	}
 	if f.base.Outside == nil && (f.base.Level > 0 || f.base.As != "") {
 		return nil, usagef("--engine %s: the numbers of a level are given; tune those of self", f.player)
@@ -155,7 +155,7 @@ func (f *spsaFlags) prepare(ctx context.Context) (*spsa.Plan, error) {
 	f.a, f.b, f.tournament = f.named(0).String(), f.named(1).String(), string(match.RoundRobin)
 	plan, err := f.plan()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	s := spsa.Settings{Pairs: f.games / 2, Rate: f.rate, Lag: spsa.LagFor(f.concurrency), Seed: f.seed}
 	if f.rate == 0 {
@@ -165,7 +165,7 @@ func (f *spsaFlags) prepare(ctx context.Context) (*spsa.Plan, error) {
 		return nil, err
 	}
 	if err := s.Validate(); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	plan.Terms.Design = s.Design()
 	return &spsa.Plan{Settings: s, Match: plan, Concurrency: f.concurrency, Spec: func(player int, values []float64) string {
@@ -228,7 +228,7 @@ func (f *spsaFlags) parameters(ctx context.Context) (params []spsa.Param, err er
 		params = append(params, p)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	return params, nil
 }

@@ -60,12 +60,12 @@ The default is all sets of up to four pieces. Existing tables are kept.`,
 				switch {
 				case p.Done:
 					built++
-					show.end("", fmt.Sprintf("%s built (%d of %d)", p.Set, p.Number, p.Sets))
-				case show.width > 0:
-					show.game("", bar(p))
+					show.End("", fmt.Sprintf("%s built (%d of %d)", p.Set, p.Number, p.Sets))
+				case show.Live():
+					show.Line("", bar(p))
 				}
 				if p.Repaired != nil && p.Done {
-					show.say("%s replaced an %v", p.Set, p.Repaired)
+					show.Say("%s replaced an %v", p.Set, p.Repaired)
 				}
 			}
 			if err := tablebase.Build(c.Context(), dir(), sets, o); err != nil {
@@ -97,7 +97,7 @@ func setsOf(names []string) (sets []tablebase.Set, err error) {
 	for _, name := range names {
 		s, err := tablebase.ParseSet(name)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, usage(err)
 		}
 		sets = append(sets, s)
 	}
@@ -157,11 +157,11 @@ may still decide the game.`,
 			}
 			l, err := catalog.ParseLine(strings.Join(args, " "))
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			p, err := l.Position(rules.Name, "", nil)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			b := p.(*rules.Position).Board()
 			tables, err := openTables(c, dir())

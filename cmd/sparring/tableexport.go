@@ -160,7 +160,7 @@ of JSON, which records, learn and book read.`,
 			if form != "" {
 				x.format = form
 				if _, err := interchange.Find(form); err != nil {
-					return &usageError{err}
+					return usage(err)
 				}
 			}
 			if out == "" {

@@ -285,7 +285,7 @@ func (f *tableFlags) change(c *cobra.Command, t *otb.Terms) error {
 	if given("us") {
 		start, err := catalog.Setup(had, t.Rules, t.Position)
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		if t.Us, err = seatNamed(start, f.us); err != nil {
 			return usagef("--us: %w", err)
@@ -294,7 +294,7 @@ func (f *tableFlags) change(c *cobra.Command, t *otb.Terms) error {
 	if given("rules") || f.game != "" && f.game != had {
 		rules, err := rulesOf(cmp.Or(f.game, had), f.rules)
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		t.Rules = rules.Name
 	}
@@ -347,7 +347,7 @@ func (f *tableFlags) terms(c *cobra.Command) (t otb.Terms, err error) {
 	t.Rules, t.Position, t.MoveMS, t.MaxPlies = pos.Rules().Name, f.position, f.maxMove.Milliseconds(), f.maxPlies
 	t.Names[t.Us], t.Names[t.Us.Other()] = f.name, f.opponent
 	if err := t.Validate(); err != nil {
-		return t, &usageError{err}
+		return t, usage(err)
 	}
 	return t, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/gdamore/tcell/v3/vt"
 )
 
-// terminal is a terminal window with sparring table in it.
-type terminal struct {
+// window is a terminal window with sparring table in it.
+type window struct {
 	t   *testing.T
 	cmd *exec.Cmd
 	pty *os.File
@@ -25,9 +25,9 @@ type terminal struct {
 }
 
 // openTerminal runs sparring in a terminal of some size.
-func openTerminal(t *testing.T, dir string, columns, rows int, env []string, args ...string) *terminal {
+func openTerminal(t *testing.T, dir string, columns, rows int, env []string, args ...string) *window {
 	t.Helper()
-	w := &terminal{t: t, size: vt.Coord{X: vt.Col(columns), Y: vt.Row(rows)}}
+	w := &window{t: t, size: vt.Coord{X: vt.Col(columns), Y: vt.Row(rows)}}
 	w.mock = vt.NewMockTerm(vt.MockOptSize(w.size))
 	if err := w.mock.Start(); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func openTerminal(t *testing.T, dir string, columns, rows int, env []string, arg
 }
 
 // String returns what the terminal shows.
-func (w *terminal) String() string {
+func (w *window) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mock.Drain()
@@ -92,7 +92,7 @@ func (w *terminal) String() string {
 }
 
 // types sends keys.
-func (w *terminal) types(keys string) {
+func (w *window) types(keys string) {
 	w.t.Helper()
 	if _, err := w.pty.WriteString(keys); err != nil {
 		w.t.Fatalf("%v\n%s", err, w)
@@ -100,7 +100,7 @@ func (w *terminal) types(keys string) {
 }
 
 // sees waits until the terminal shows all the texts.
-func (w *terminal) sees(texts ...string) {
+func (w *window) sees(texts ...string) {
 	w.t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)
 	for _, text := range texts {
@@ -114,7 +114,7 @@ func (w *terminal) sees(texts ...string) {
 }
 
 // resize changes the size of the window.
-func (w *terminal) resize(columns, rows int) {
+func (w *window) resize(columns, rows int) {
 	w.t.Helper()
 	w.mu.Lock()
 	w.size = vt.Coord{X: vt.Col(columns), Y: vt.Row(rows)}
@@ -125,7 +125,7 @@ func (w *terminal) resize(columns, rows int) {
 	}
 }
 
-func (w *terminal) kill(signal syscall.Signal) {
+func (w *window) kill(signal syscall.Signal) {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(signal); err != nil {
 		w.t.Fatal(err)

@@ -222,7 +222,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	t.mu.Unlock()
 	t.introduce(last)
 	if before != "" && last.Games > 0 {
-		t.screen.say("note: those games were another engine's, %s, whose rating goes on with this one; another --name begins with a new one", before)
+		t.screen.Say("note: those games were another engine's, %s, whose rating goes on with this one; another --name begins with a new one", before)
 	}
 	life, end := context.WithCancel(ctx)
 	defer end()
@@ -243,7 +243,7 @@ func (t *team) playOn(ctx context.Context, nc *nats.Conn, subjects protocol.Subj
 	end()
 	close(over) // and not t.ended: a game that did not stop in time may end yet
 	reporting.Wait()
-	t.screen.clear()
+	t.screen.Clear()
 	if gone != nil { // nobody says what the rating is
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
@@ -274,9 +274,9 @@ func (t *team) sayInterrupted(over <-chan struct{}) {
 	select {
 	case <-t.interrupted:
 		if t.hosting {
-			t.screen.say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
+			t.screen.Say("finishing the running games; no more are started on this ladder, which ends with them; Ctrl-C again ends it at once")
 		} else {
-			t.screen.say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
+			t.screen.Say("finishing the running game, then leaving the ladder; Ctrl-C again leaves at once")
 		}
 	case <-over:
 	}
@@ -296,7 +296,7 @@ func (t *team) introduce(last protocol.Standing) {
 	if t.games > 0 {
 		until = "for " + count(t.games, "game", "games")
 	}
-	t.screen.say("%s %s and plays %s on the ladder at %s, %s", who, rated, t.game, t.nc.ConnectedUrlRedacted(), until)
+	t.screen.Say("%s %s and plays %s on the ladder at %s, %s", who, rated, t.game, t.nc.ConnectedUrlRedacted(), until)
 }
 
 func (t *team) name() string { return cmp.Or(t.display, string(t.id)) }
@@ -310,13 +310,13 @@ func (t *team) observe(e play.Event) {
 		if e.Ply > 0 {
 			began = "resumes after " + plies(e.Ply)
 		}
-		t.screen.game(string(e.Game), line+"  "+began)
+		t.screen.Line(string(e.Game), line+"  "+began)
 	case play.MovePlayed:
-		if t.screen.live() {
-			t.screen.game(string(e.Game), fmt.Sprintf("%s  %3d %-9s %s %s  %s", line, e.Ply, e.Move, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Think)))
+		if t.screen.Live() {
+			t.screen.Line(string(e.Game), fmt.Sprintf("%s  %3d %-9s %s %s  %s", line, e.Ply, e.Move, clockText(e.Clocks[game.First]), clockText(e.Clocks[game.Second]), evaluation(e.Think)))
 		}
 	case play.GameEnded:
-		t.screen.remove(string(e.Game))
+		t.screen.Remove(string(e.Game))
 		if e.Outcome.Reason == "" {
 			return // another instance has the seat
 		}
@@ -404,7 +404,7 @@ func (t *team) report(ctx context.Context, e play.Event) {
 	if err == nil && s.Games > 0 {
 		now = "rating " + ratingText(s)
 	}
-	t.screen.say("%-9s against %s, %s, %s; %s", result, against, why, plies(e.Ply), now)
+	t.screen.Say("%-9s against %s, %s, %s; %s", result, against, why, plies(e.Ply), now)
 }
 
 // ratedWithin is how long the platform may take to rate a game.
@@ -441,7 +441,7 @@ func (t *team) sumUp(ctx context.Context) {
 	t.mu.Unlock()
 	played := score[won] + score[drawn] + score[lost]
 	if played == 0 {
-		t.screen.say("%s has left the ladder without a finished game.", t.name())
+		t.screen.Say("%s has left the ladder without a finished game.", t.name())
 		return
 	}
 	text := fmt.Sprintf("In %s of %s %s won %d, drew %d and lost %d", count(played, "game", "games"), t.game, t.name(), score[won], score[drawn], score[lost])
@@ -456,7 +456,7 @@ func (t *team) sumUp(ctx context.Context) {
 			faults += n
 		}
 	}
-	t.screen.say("%s. It lost %s on time and %s because the engine failed; the records are in %s.",
+	t.screen.Say("%s. It lost %s on time and %s because the engine failed; the records are in %s.",
 		text, count(ends[protocol.ReasonTime], "game", "games"), count(faults, "game", "games"), recordsDir(t.data))
 }
 

@@ -50,7 +50,7 @@ func (t *team) meetOthers(ctx context.Context, as protocol.InstanceID, log zerol
 		}
 		who := fmt.Sprintf("%s plays %s here already, from %s since %s", t.name(), t.game, cmp.Or(other.Host, "an unknown machine"), sinceText(other.Since, time.Now()))
 		if t.plays(engine) {
-			t.screen.say("note: %s, with the same engine: they share its games and its rating", who)
+			t.screen.Say("note: %s, with the same engine: they share its games and its rating", who)
 			return nil
 		}
 		leave, cancel := context.WithTimeout(ctx, reachTime)

@@ -62,7 +62,7 @@ func platformSettings(f *serverFlags) (*arenaSettings, error) {
 func (s *arenaSettings) dial(c *cobra.Command, name string, wait bool) (nc *nats.Conn, ctx context.Context, done func(), err error) {
 	subjects, err := protocol.NewSubjects(s.NATS.Prefix)
 	if err != nil {
-		return nil, nil, nil, &usageError{err}
+		return nil, nil, nil, usage(err)
 	}
 	nc, ctx, done, err = s.dialServer(c, name, wait, func(ctx context.Context, nc *nats.Conn) error { return platformAt(ctx, nc, subjects, wait) })
 	if errors.Is(err, protocol.ErrNoServer) {

@@ -222,11 +222,12 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	screen := newDisplay(out)
-	shown := &warnings{screen: screen}
+	shown := newWarnings(screen)
 	if f.team != nil {
-		screen, shown.screen, shown.without = f.team.screen, f.team.screen, []string{"refused"} // the result says why a move came too late
+		screen = f.team.screen
+		shown = newWarnings(screen, "refused") // the result says why a move came too late
 	}
-	defer shown.show() // if the start fails
+	defer shown.Show() // if the start fails
 	log, file, err := openLog(f.data, shown, unknown...)
 	if err != nil {
 		return err
@@ -303,10 +304,10 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 	}
 	defer removeLogins()
 	s.start(srv, f, page, health, file.name, guest, teams)
-	shown.show()
+	shown.Show()
 	if f.team != nil {
 		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
-			_, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
+			_, err := together(ctx, a, b, page, keep, shown.Mute, cmp.Or(f.patience, stopWithin))
 			return err
 		})
 	}
@@ -315,7 +316,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		defer end()
 		go s.ladder(life)
 	}
-	rounds, err := together(ctx, a, b, page, keep, shown.mute, cmp.Or(f.patience, stopWithin))
+	rounds, err := together(ctx, a, b, page, keep, shown.Mute, cmp.Or(f.patience, stopWithin))
 	s.finish(recordsDir(f.data), rounds)
 	return err
 }

@@ -47,7 +47,7 @@ on. See docs/search.md.`,
 		RunE: func(c *cobra.Command, changes []string) error {
 			plan, err := f.prepare(changes)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if f.keep != "" {
 				if plan.File, err = openResults(c.ErrOrStderr(), f.keep, &plan.Terms); err != nil {
@@ -191,8 +191,8 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 	show := newDisplay(c.ErrOrStderr())
 	pace := newPace(show, f.games/2)
 	watch := func(n int) {
-		if pace.due(n) {
-			show.game("worth", fmt.Sprintf("%d of %d games, %s", 2*n, f.games, timeLeft(began, n-before, f.games/2-before)))
+		if pace.Due(n) {
+			show.Line("worth", fmt.Sprintf("%d of %d games, %s", 2*n, f.games, timeLeft(began, n-before, f.games/2-before)))
 		}
 	}
 	group, ctx := errgroup.WithContext(c.Context())
@@ -216,7 +216,7 @@ func (f *worthFlags) run(c *cobra.Command, plan *match.Plan) error {
 		})
 	}
 	err = group.Wait()
-	show.clear()
+	show.Clear()
 	if len(w.results) == 0 && err != nil {
 		return err
 	}
