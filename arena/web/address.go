@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"sparring/internal/httpserver"
 )
 
 // proxied reports whether a request comes from a proxy that the settings name.
@@ -45,18 +47,7 @@ func (s *Server) visitor(r *http.Request) netip.Addr {
 			}
 		}
 	}
-	return Counted(a)
-}
-
-// Counted returns the address under which the limits count what comes from an address: an
-// IPv6 visitor owns a whole /64.
-func Counted(a netip.Addr) netip.Addr {
-	if a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return a
+	return httpserver.Counted(a)
 }
 
 // parseAddr parses an address as proxies write it, with or without a port.

@@ -18,6 +18,7 @@ import (
 	"sparring/engine"
 	"sparring/game/clock"
 	"sparring/internal/diskspace"
+	"sparring/internal/httpserver"
 	"sparring/protocol"
 	"sparring/record"
 )
@@ -164,7 +165,7 @@ func (s *arenaSettings) Validate() error {
 		faults.Err("NATS_CREDS", err)
 	}
 	faults.Readable("NATS_CA", s.NATS.CA)
-	faults.Err("ARENA_HTTP", checkAddress(s.Arena.HTTP))
+	faults.Err("ARENA_HTTP", httpserver.CheckAddress(s.Arena.HTTP))
 	s.Web.validate(&faults)
 	if s.Web.Address != "" && s.Web.Address == s.Arena.HTTP {
 		faults.Add("ARENA_HTTP", "%s: is the page's address", s.Arena.HTTP)
@@ -211,22 +212,22 @@ func runArena(ctx context.Context, nc *nats.Conn, s *arenaSettings, log zerolog.
 	if err != nil {
 		return err
 	}
-	operator, err := listen(ctx, s.Arena.HTTP)
+	operator, err := httpserver.Listen(ctx, s.Arena.HTTP)
 	if err != nil {
 		return fmt.Errorf("SPARRING_ARENA_HTTP: %w", err)
 	}
 	if operator != nil {
-		defer operator.serve(a.Handler(), log)()
+		defer operator.Serve(a.Handler(), log)()
 	}
-	address, err := listen(ctx, s.Web.Address)
+	address, err := httpserver.Listen(ctx, s.Web.Address)
 	if err != nil {
 		return fmt.Errorf("SPARRING_WEB_ADDRESS: %w", err)
 	}
 	if address != nil && s.Web.Cert != "" {
-		address.tls = &keyPair{cert: s.Web.Cert, key: s.Web.Key, log: log}
+		address.Certificate = httpserver.NewKeyPair(s.Web.Cert, s.Web.Key, log)
 	}
 	page, err := openGateway(ctx, a, address, web.Config{
-		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Searches: s.Web.Reviews, Operator: operator == nil && address.loopback(),
+		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Searches: s.Web.Reviews, Operator: operator == nil && address.IsLoopback(),
 	}, log)
 	if err != nil {
 		return err

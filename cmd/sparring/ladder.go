@@ -20,6 +20,7 @@ import (
 	"sparring/engine"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/internal/httpserver"
 	"sparring/internal/texttable"
 	"sparring/natsserver/embedded"
 	"sparring/pipe/playerspec"
@@ -318,7 +319,7 @@ func (f *joinFlags) host(c *cobra.Command, t *team) error {
 	if err != nil {
 		return usagef("--clock: %w", err)
 	}
-	if err := checkAddress(f.http); err != nil {
+	if err := httpserver.CheckAddress(f.http); err != nil {
 		return usagef("--http: %w", err)
 	}
 	u := upFlags{data: f.data, clock: f.clock, rules: map[string]string{}, port: embedded.RandomPort, http: f.http, levels: 200, ladder: true, team: t,

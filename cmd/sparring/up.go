@@ -30,6 +30,8 @@ import (
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/clock"
+	"sparring/internal/httpserver"
+	"sparring/internal/logfile"
 	"sparring/lab/match/event"
 	"sparring/natsserver/embedded"
 	"sparring/protocol"
@@ -134,7 +136,7 @@ func (f *upFlags) validate(c *cobra.Command) (spec clock.Spec, err error) {
 	if f.port < embedded.RandomPort || f.port > 65535 {
 		return spec, usagef("--port %d: want -1 (any free port), 0 (no port) or up to 65535", f.port)
 	}
-	if err := checkAddress(f.http); err != nil {
+	if err := httpserver.CheckAddress(f.http); err != nil {
 		return spec, usagef("--http: %w", err)
 	}
 	for name, rules := range f.rules {
@@ -284,7 +286,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer keep.close()
-	page, err := openGateway(ctx, a, address, web.Config{Files: f.files, Operator: address.loopback()}, log)
+	page, err := openGateway(ctx, a, address, web.Config{Files: f.files, Operator: address.IsLoopback()}, log)
 	if ctx.Err() != nil {
 		return nil // as above
 	}
@@ -303,7 +305,7 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 		return err
 	}
 	defer removeLogins()
-	s.start(srv, f, page, health, file.name, guest, teams)
+	s.start(srv, f, page, health, file.Name(), guest, teams)
 	shown.Show()
 	if f.team != nil {
 		return upTeam(ctx, f, srv, a, log, func(ctx context.Context) error {
@@ -322,10 +324,10 @@ func up(ctx context.Context, out io.Writer, f upFlags, spec clock.Spec) (err err
 }
 
 // listen opens the address of the page; nil without one.
-func (f *upFlags) listen(ctx context.Context) (*listener, error) {
-	open := listen
+func (f *upFlags) listen(ctx context.Context) (*httpserver.Listener, error) {
+	open := httpserver.Listen
 	if f.anyPort {
-		open = listenNear
+		open = httpserver.ListenNear
 	}
 	at, err := open(ctx, f.http)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -403,11 +405,11 @@ func upHealth(ctx context.Context, a *arena.Arena, page *gateway, log zerolog.Lo
 		}
 		return url, func() {}, nil
 	}
-	l, err := listen(ctx, "127.0.0.1:0")
+	l, err := httpserver.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	return l.url(), l.serve(a.Handler(), log), nil
+	return l.URL(), l.Serve(a.Handler(), log), nil
 }
 
 // together runs platform, page, bots and keeper until ctx ends, all rounds are played,
@@ -455,15 +457,15 @@ func together(ctx context.Context, a *arena.Arena, b *bot.Bot, page *gateway, ke
 
 // openLog opens the log file in the data directory. Warnings and errors are also
 // written to shown.
-func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logger, file *logFile, err error) {
+func openLog(data string, shown io.Writer, unknown ...string) (log zerolog.Logger, file *logfile.File, err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return log, nil, dataError(data, "data directory", err)
 	}
-	file, err = openLogFile(filepath.Join(data, "sparring.log"), maxLog)
+	file, err = logfile.Open(filepath.Join(data, "sparring.log"), logfile.MaxSize)
 	if err != nil {
 		return log, nil, dataError(data, "log", err)
 	}
-	return newLog(zerolog.MultiLevelWriter(&keptUp{log: file, shown: shown}, shown), "info", unknown...), file, nil
+	return newLog(zerolog.MultiLevelWriter(logfile.NewKeptUp(file, shown), shown), "info", unknown...), file, nil
 }
 
 // dataError says what to do if a part of the data directory may not be written.

@@ -1,4 +1,7 @@
-package main
+// Package logfile is the log that a program writes for months: a file that is started over when it
+// is full, by several processes at once if need be, and a writer that complains once, and not
+// for every entry, while the log can't be written.
+package logfile
 
 import (
 	"io"
@@ -9,14 +12,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// maxLog is the size at which a log file is started over, in bytes.
-const maxLog = 64 << 20
+// MaxSize is the size at which a log file is started over, in bytes.
+const MaxSize = 64 << 20
 
-// logFile is a log that a program writes for months: when it is full, it is renamed to
+// File is a log that a program writes for months: when it is full, it is renamed to
 // NAME.1, which replaces the one before, and started over. It is safe for concurrent use, and
 // several processes may write one: lumberjack, which is made for this, opens a new file
 // without O_APPEND, so that they would overwrite each other's entries.
-type logFile struct {
+type File struct {
 	name string
 	max  int64
 
@@ -24,14 +27,14 @@ type logFile struct {
 	file *os.File // nil if it could not be opened again
 }
 
-// openLogFile opens a log file and goes on behind what it has.
-func openLogFile(name string, max int64) (*logFile, error) {
-	l := &logFile{name: name, max: max}
+// Open opens a log file and goes on behind what it has.
+func Open(name string, max int64) (*File, error) {
+	l := &File{name: name, max: max}
 	return l, l.open()
 }
 
 // open opens the file. The caller holds mu, or nobody else has l.
-func (l *logFile) open() error {
+func (l *File) open() error {
 	file, err := os.OpenFile(l.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err == nil {
 		l.file = file
@@ -39,11 +42,14 @@ func (l *logFile) open() error {
 	return err
 }
 
+// Name returns the path of the file.
+func (l *File) Name() string { return l.name }
+
 // begin makes sure that the file of the name is open, and has room for an entry of so many
 // bytes. Another process that writes it may have started it over: a file that has been renamed
 // is written no more, and the new one not renamed for what was in the old one, since that
 // would remove the old one. The caller holds mu.
-func (l *logFile) begin(bytes int64) error {
+func (l *File) begin(bytes int64) error {
 	now, err := os.Stat(l.name)
 	if l.file != nil {
 		if mine, failed := l.file.Stat(); err != nil || failed != nil || !os.SameFile(now, mine) {
@@ -63,7 +69,7 @@ func (l *logFile) begin(bytes int64) error {
 }
 
 // close closes the file if it is open. The caller holds mu.
-func (l *logFile) close() (err error) {
+func (l *File) close() (err error) {
 	if l.file != nil {
 		err, l.file = l.file.Close(), nil
 	}
@@ -71,7 +77,7 @@ func (l *logFile) close() (err error) {
 }
 
 // Write writes one entry.
-func (l *logFile) Write(entry []byte) (int, error) {
+func (l *File) Write(entry []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.begin(int64(len(entry))); err != nil {
@@ -81,7 +87,7 @@ func (l *logFile) Write(entry []byte) (int, error) {
 }
 
 // Close closes the file. Nothing may be written any more.
-func (l *logFile) Close() error {
+func (l *File) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
@@ -90,10 +96,13 @@ func (l *logFile) Close() error {
 	return l.close()
 }
 
-// keptUp writes entries to a log, and says once when that takes no more of them, as on a full
+// NewKeptUp returns a keptUp that writes to log, and to shown what it says itself, as an entry.
+func NewKeptUp(log, shown io.Writer) *KeptUp { return &KeptUp{log: log, shown: shown} }
+
+// KeptUp writes entries to a log, and says once when that takes no more of them, as on a full
 // disk, and once when it does again. Its writers learn nothing of that: zerolog would say it
 // for every entry.
-type keptUp struct {
+type KeptUp struct {
 	log   io.Writer
 	shown io.Writer // where what it says goes instead, as an entry
 
@@ -102,7 +111,7 @@ type keptUp struct {
 }
 
 // Write writes one entry, or counts it as lost.
-func (k *keptUp) Write(entry []byte) (int, error) {
+func (k *KeptUp) Write(entry []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, err := k.log.Write(entry)

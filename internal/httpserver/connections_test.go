@@ -1,4 +1,4 @@
-package main
+package httpserver
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ func call(t *testing.T, address string) *caller {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(gametest.Patience))
 	return &caller{c, bufio.NewReader(c)}
 }
 
@@ -57,11 +57,11 @@ func (c *caller) ask(t *testing.T, path string) bool {
 // longest for another request makes room for a new one.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
-	l, err := listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(l.serve(http.NotFoundHandler(), zerolog.Nop()))
+	t.Cleanup(l.Serve(http.NotFoundHandler(), zerolog.Nop()))
 	most := bound(l, nil, zerolog.Nop()).ofAddress
 	var all []*caller
 	for range most + 1 {

@@ -1,4 +1,4 @@
-package main
+package logfile
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 	entry := func(n int) []byte { return fmt.Appendf(nil, "entry %02d ..........\n", n) } // 20 bytes
 	n := 0
 	for range 3 {
-		l, err := openLogFile(name, full)
+		l, err := Open(name, full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestLogFileIsBegunAnew(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(name+".1", "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l, err := openLogFile(name, full)
+	l, err := Open(name, full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +78,9 @@ func TestLogFileOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "sparring.log")
 	const full = 100
-	var logs [2]*logFile
+	var logs [2]*File
 	for i := range logs {
-		l, err := openLogFile(name, full)
+		l, err := Open(name, full)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestLogThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	var disk smallDisk
 	var shown bytes.Buffer
-	kept := &keptUp{log: &disk, shown: &shown}
+	kept := NewKeptUp(&disk, &shown)
 	write := func(entry string) {
 		t.Helper()
 		if n, err := kept.Write([]byte(entry + "\n")); n != len(entry)+1 || err != nil { // zerolog says each error

@@ -1,4 +1,4 @@
-package main
+package httpserver
 
 import (
 	"container/list"
@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"sparring/arena/web"
 )
 
 // How many connections an HTTP server has at most. Each is an open file: a process that may
@@ -91,7 +89,7 @@ func (b *boundedListener) Accept() (net.Conn, error) {
 
 // admit counts a connection from an address, and makes room for it; nil if it can't.
 func (b *boundedListener) admit(t *net.TCPConn, peer netip.Addr) *connection {
-	c := &connection{TCPConn: t, of: b, address: web.Counted(peer)}
+	c := &connection{TCPConn: t, of: b, address: Counted(peer)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := b.from[c.address]
@@ -166,4 +164,15 @@ func (c *connection) Close() error {
 	defer c.of.mu.Unlock()
 	c.of.forget(c)
 	return err
+}
+
+// Counted returns the address under which the limits count what comes from an address: an
+// IPv6 visitor owns a whole /64.
+func Counted(a netip.Addr) netip.Addr {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
 }
