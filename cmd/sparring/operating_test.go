@@ -49,7 +49,7 @@ func TestOperatingPage(t *testing.T) {
 	}
 	var source strings.Builder
 	logged := logMessages{all: map[string]bool{}, troubles: map[string]string{}}
-	for _, folder := range []string{"arena", "bot", "natsserver", "protocol", "cmd/sparring"} {
+	for _, folder := range []string{"arena", "bot", "natsserver", "protocol", "internal", "cmd/sparring"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && path == suite {
 				return fs.SkipDir
