@@ -26,6 +26,8 @@ type Listener struct {
 	net.Listener
 	Certificate *KeyPair       // nil: no TLS
 	Proxies     []netip.Prefix // from which there may be any number of connections
+
+	headersWithin time.Duration // how long a request's headers may take
 }
 
 // Listen takes an address; the result is nil for "".
@@ -37,7 +39,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Listener{Listener: l}, nil
+	return &Listener{Listener: l, headersWithin: headersWithin}, nil
 }
 
 // ListenNear takes the address or, if it is in use, any free port of its host.
@@ -64,7 +66,7 @@ func (l *Listener) Serve(h http.Handler, log zerolog.Logger) (end func()) {
 	// which the gateway watches itself.
 	bounded := bound(l.Listener, l.Proxies, log)
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headersWithin, ReadTimeout: 2 * headersWithin, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: h, ReadHeaderTimeout: l.headersWithin, ReadTimeout: 2 * l.headersWithin, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: stdlog.New(panics{log}, "", 0), ConnState: bounded.changed,
 	}
 	var done sync.WaitGroup

@@ -130,6 +130,7 @@ func TestServerBoundsRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.headersWithin = 5 * time.Second
 	var log bytes.Buffer
 	end := l.Serve(http.NotFoundHandler(), zerolog.New(&log))
 	send := func(request string) string {
