@@ -47,6 +47,7 @@ var rooms = []struct {
 	// The page gets what an engine knows by analyse.<game>.
 	{"arena", []string{"arena$", "arena/livegame", "arena/glicko", "arena/pairing", "protocol$", "record", "game", "configs", "internal"}},
 	{"arena/web", []string{"arena", "screen", "protocol$", "record", "game", "configs", "internal"}},
+	{"arena/web/message", []string{"arena/web/message", "screen/view", "protocol$", "record", "game"}},
 	{"arena/web/browser", []string{"arena/web/browser", "arena/arenatest", "protocol$", "natsserver", "game", "configs"}}, // for tests alone: bots are processes of the program
 	{"arena/arenatest", []string{"arena/arenatest", "protocol$", "natsserver", "game", "configs"}},                        // for tests alone
 
@@ -80,7 +81,7 @@ const (
 // halls are packages and types that are still too large. Their limits only fall, and a row that
 // has become needless fails.
 var halls = map[string]int{
-	"cmd/sparring": 16400, "arena": 9860, "arena/web": 8500, "protocol": 5900, "pipe/external": 5400,
+	"cmd/sparring": 16400, "arena": 9860, "arena/web": 8152, "protocol": 5900, "pipe/external": 5400,
 	"arena.Arena": 124, "bot/play.Session": 68,
 }
 

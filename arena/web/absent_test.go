@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -29,7 +30,7 @@ func TestAbsent(t *testing.T) {
 		ann = openPage(t, one, human("ann"))
 		gametest.Eventually(t, "she is announced", func() bool { return two.arena.Present(human("ann")) })
 	}
-	absent := func(reason string, r Request) {
+	absent := func(reason string, r message.Request) {
 		t.Helper()
 		if a := ben.ask(r); a.Code != protocol.Unavailable || a.Reason != reason || a.Game != "" {
 			t.Fatalf("%s without her: %+v", r.T, a)
@@ -37,39 +38,39 @@ func TestAbsent(t *testing.T) {
 	}
 	first := game.First
 	live := terms(t, "gomoku/freestyle-15", "300+2")
-	link := ann.want(Request{T: "invite", Terms: live, Seat: &first})
+	link := ann.want(message.Request{T: "invite", Terms: live, Seat: &first})
 	gametest.Eventually(t, "who invites is announced", func() bool { return two.arena.Present(human("ann")) })
 	leave()
-	absent(reasonAbsent, Request{T: "join", Token: link.Token})
-	if a := ben.want(Request{T: "invited", Token: link.Token}); a.Terms == nil {
+	absent(reasonAbsent, message.Request{T: "join", Token: link.Token})
+	if a := ben.want(message.Request{T: "invited", Token: link.Token}); a.Terms == nil {
 		t.Errorf("the invitation is closed: %+v", a)
 	}
 	come()
-	g := ben.want(Request{T: "join", Token: link.Token}).Game
+	g := ben.want(message.Request{T: "join", Token: link.Token}).Game
 	if n := ann.notice(noticeStarted); n.Game != g {
 		t.Errorf("notice %+v, want game %s", n, g)
 	}
 
 	for _, p := range []*socketPage{ann, ben} {
-		p.want(Request{T: "open", Game: g})
-		p.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+		p.want(message.Request{T: "open", Game: g})
+		p.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	}
-	ben.want(Request{T: "resign", Game: g})
+	ben.want(message.Request{T: "resign", Game: g})
 	ann.state(g, "the end", finished)
-	ann.want(Request{T: "rematch", Game: g})
-	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil })
+	ann.want(message.Request{T: "rematch", Game: g})
+	ben.state(g, "the offer", func(st message.State) bool { return st.RematchBy != nil })
 	leave()
-	absent(reasonAbsentOffer, Request{T: "rematch", Game: g, Step: protocol.StepAccept})
+	absent(reasonAbsentOffer, message.Request{T: "rematch", Game: g, Step: protocol.StepAccept})
 	come()
-	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
-	ann.want(Request{T: "open", Game: next})
-	ann.state(next, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	next := ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
+	ann.want(message.Request{T: "open", Game: next})
+	ann.state(next, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 
-	link = ann.want(Request{T: "invite", Terms: terms(t, "gomoku/freestyle-15", "86400/move")})
+	link = ann.want(message.Request{T: "invite", Terms: terms(t, "gomoku/freestyle-15", "86400/move")})
 	leave()
-	g = ben.want(Request{T: "join", Token: link.Token}).Game
-	ben.want(Request{T: "open", Game: g})
-	ben.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	g = ben.want(message.Request{T: "join", Token: link.Token}).Game
+	ben.want(message.Request{T: "open", Game: g})
+	ben.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	for _, reason := range []string{reasonAbsent, reasonAbsentOffer} {
 		for _, lang := range static.Languages {
 			if one.server.site.texts[lang].Texts["error."+reason] == "" {
@@ -90,8 +91,8 @@ func TestOfferEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil })
-	ben.state(g, "its end", func(st State) bool { return st.RematchBy == nil })
+	ben.state(g, "the offer", func(st message.State) bool { return st.RematchBy != nil })
+	ben.state(g, "its end", func(st message.State) bool { return st.RematchBy == nil })
 }
 
 // TestRepeatedInvite: the same request through another gateway gets the same link.
@@ -99,7 +100,7 @@ func TestRepeatedInvite(t *testing.T) {
 	t.Parallel()
 	srv := arenatest.StartServer(t, "")
 	one, two := startGateway(t, srv, quick(), nil), startGateway(t, srv, quick(), nil)
-	r := Request{T: "invite", ID: "again", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
+	r := message.Request{T: "invite", ID: "again", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
 	link := openPage(t, one, human("ann")).want(r)
 	again := openPage(t, two, human("ann")).ask(r)
 	if again.Code != protocol.Duplicate || again.Token != link.Token || !again.Expires.Equal(link.Expires) {

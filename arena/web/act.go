@@ -8,17 +8,18 @@ import (
 	"golang.org/x/time/rate"
 
 	"sparring/arena"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/screen/view"
 )
 
 // allow refuses a request that comes too soon after the others.
-func allow(l *rate.Limiter, what string) (Answer, bool) {
+func allow(l *rate.Limiter, what string) (message.Answer, bool) {
 	if l.Allow() {
-		return Answer{}, true
+		return message.Answer{}, true
 	}
-	return refused(protocol.RateLimited, "too many "+what+" in a short time"), false
+	return message.Refused(protocol.RateLimited, "too many "+what+" in a short time"), false
 }
 
 // seated is a seat that the person holds.
@@ -60,29 +61,29 @@ func (p *participant) seat(ctx context.Context, g protocol.GameID) (seated, erro
 
 // act sends an action from the person's seat. If the seat changes hands meanwhile, it
 // is sent again for the new epoch.
-func (p *participant) act(ctx context.Context, g protocol.GameID, send func(seated) (protocol.ActAnswer, error)) Answer {
+func (p *participant) act(ctx context.Context, g protocol.GameID, send func(seated) (protocol.ActAnswer, error)) message.Answer {
 	if a, ok := allow(p.acts, "actions"); !ok {
 		return a
 	}
 	for {
 		s, err := p.seat(ctx, g)
 		if err != nil {
-			return failed(err)
+			return message.Failed(err)
 		}
 		ans, err := send(s)
 		if err == nil {
-			return Answer{Code: ans.Code, Game: g, Seq: ans.Seq}
+			return message.Answer{Code: ans.Code, Game: g, Seq: ans.Seq}
 		}
 		if !errors.Is(err, &protocol.Error{Code: protocol.Stale}) {
-			return failed(err)
+			return message.Failed(err)
 		}
 		if now, again := p.seat(ctx, g); again != nil || now.epoch == s.epoch {
-			return failed(err) // it is the ply that is out of date
+			return message.Failed(err) // it is the ply that is out of date
 		}
 	}
 }
 
-func (h *hub) move(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) move(ctx context.Context, t *tab, r message.Request) message.Answer {
 	p := t.here
 	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
 		return p.client.SendMove(ctx, r.Game, protocol.MoveRequest{
@@ -91,7 +92,7 @@ func (h *hub) move(ctx context.Context, t *tab, r Request) Answer {
 	})
 }
 
-func (h *hub) resign(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) resign(ctx context.Context, t *tab, r message.Request) message.Answer {
 	p := t.here
 	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
 		return p.client.SendAct(ctx, r.Game, protocol.ActResign, protocol.ActRequest{
@@ -100,11 +101,11 @@ func (h *hub) resign(ctx context.Context, t *tab, r Request) Answer {
 	})
 }
 
-func (h *hub) draw(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) draw(ctx context.Context, t *tab, r message.Request) message.Answer {
 	return t.here.negotiate(ctx, r, protocol.ActDraw)
 }
 
-func (h *hub) takeback(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) takeback(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if s, err := h.snapshot(ctx, r.Game); err == nil && s.Status == protocol.Finished {
 		at, a, ok := h.finished(ctx, t, r.Game)
 		if !ok {
@@ -115,7 +116,7 @@ func (h *hub) takeback(ctx context.Context, t *tab, r Request) Answer {
 	return t.here.negotiate(ctx, r, protocol.ActTakeback)
 }
 
-func (p *participant) negotiate(ctx context.Context, r Request, action protocol.Action) Answer {
+func (p *participant) negotiate(ctx context.Context, r message.Request, action protocol.Action) message.Answer {
 	return p.act(ctx, r.Game, func(s seated) (protocol.ActAnswer, error) {
 		return p.client.SendAct(ctx, r.Game, action, protocol.ActRequest{
 			Header: protocol.Header{ID: r.ID}, Epoch: s.epoch, Ply: r.Ply, Step: r.Step,
@@ -124,33 +125,33 @@ func (p *participant) negotiate(ctx context.Context, r Request, action protocol.
 }
 
 // name changes the display name, as often as a request to /api may.
-func (h *hub) name(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) name(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if bounded(h.changes, t.ID) != nil {
-		return refused(protocol.RateLimited, "too many changes in a short time")
+		return message.Refused(protocol.RateLimited, "too many changes in a short time")
 	}
 	name, err := cleanName(r.Name)
 	switch {
 	case errors.Is(err, errLevelName):
-		return refused(codeLevel, err.Error())
+		return message.Refused(codeLevel, err.Error())
 	case err != nil:
-		return refused(codeName, err.Error())
+		return message.Refused(codeName, err.Error())
 	}
 	if err := h.people.rename(ctx, t.ID, name); err != nil {
-		return refused(protocol.Unavailable, "the name can't be stored now")
+		return message.Refused(protocol.Unavailable, "the name can't be stored now")
 	}
 	t.here.rename(name)
-	return Answer{}
+	return message.Answer{}
 }
 
 // why says why the rules refuse a move in a game's position.
-func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) why(ctx context.Context, t *tab, r message.Request) message.Answer {
 	s, err := h.snapshot(ctx, r.Game)
 	if err != nil {
 		return notRead(err)
 	}
 	pos, err := setUp(s.Terms, s.Moves)
 	if err != nil {
-		return refused(protocol.Unavailable, "the position can't be set up")
+		return message.Refused(protocol.Unavailable, "the position can't be set up")
 	}
 	touched := []string{r.From}
 	if r.To != "" {
@@ -158,7 +159,7 @@ func (h *hub) why(ctx context.Context, t *tab, r Request) Answer {
 	}
 	reason, err := view.Why(pos, touched...)
 	if err != nil {
-		return refused(protocol.Malformed, "from, to: want points of the board")
+		return message.Refused(protocol.Malformed, "from, to: want points of the board")
 	}
-	return Answer{Game: r.Game, Reason: reason}
+	return message.Answer{Game: r.Game, Reason: reason}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -122,7 +123,7 @@ func (c *continuation) none() *continuation {
 }
 
 // rematch offers or accepts a game on the same terms with the seats swapped.
-func (h *hub) rematch(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) rematch(ctx context.Context, t *tab, r message.Request) message.Answer {
 	s, a, ok := h.finished(ctx, t, r.Game)
 	if !ok {
 		return a
@@ -136,14 +137,14 @@ func (h *hub) rematch(ctx context.Context, t *tab, r Request) Answer {
 
 // resume offers or accepts to continue a finished game from before the last
 // decision of the player whose offer it is.
-func (h *hub) resume(ctx context.Context, t *tab, s seated, r Request) Answer {
+func (h *hub) resume(ctx context.Context, t *tab, s seated, r message.Request) message.Answer {
 	by := s.seat
 	if r.Step == protocol.StepAccept {
 		by = by.Other()
 	}
 	_, before, err := encodePosition(s.Terms, s.Moves)
 	if err != nil || helpless(s.Terms) || !endedByRules(s.Snapshot) || before[by] < 0 {
-		return refused(protocol.Illegal, "the move that ended this game can't be taken back")
+		return message.Refused(protocol.Illegal, "the move that ended this game can't be taken back")
 	}
 	terms := s.Terms
 	terms.Moves = s.Moves[:before[by]]
@@ -159,7 +160,7 @@ func endedByRules(s protocol.Snapshot) bool {
 }
 
 // finished returns the person's seat in a finished game.
-func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, Answer, bool) {
+func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, message.Answer, bool) {
 	if a, ok := allow(t.here.acts, "actions"); !ok {
 		return seated{}, a, false
 	}
@@ -170,16 +171,16 @@ func (h *hub) finished(ctx context.Context, t *tab, g protocol.GameID) (seated, 
 	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
-		return seated{}, refused(protocol.Denied, "this player has no seat in this game"), false
+		return seated{}, message.Refused(protocol.Denied, "this player has no seat in this game"), false
 	case s.Status != protocol.Finished:
-		return seated{}, refused(protocol.NotOffered, "the game has not ended"), false
+		return seated{}, message.Refused(protocol.NotOffered, "the game has not ended"), false
 	}
-	return seated{Snapshot: s, seat: seat}, Answer{}, true
+	return seated{Snapshot: s, seat: seat}, message.Answer{}, true
 }
 
 // again takes a step towards a game that continues a finished one. Of says which
 // continuation it is; m is the challenge that the person sends when it is agreed.
-func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) Answer {
+func (h *hub) again(ctx context.Context, t *tab, s seated, r message.Request, of func(*continuations) **continuation, m protocol.ChallengeRequest) message.Answer {
 	p, step := t.here, r.Step
 	if step == "" {
 		step = protocol.StepOffer
@@ -210,29 +211,29 @@ func (h *hub) again(ctx context.Context, t *tab, s seated, r Request, of func(*c
 	var e *protocol.Error
 	switch {
 	case errors.Is(err, errOffered):
-		return Answer{Code: protocol.Duplicate}
+		return message.Answer{Code: protocol.Duplicate}
 	case errors.Is(err, errAbsent):
 		return absent(reasonAbsentOffer, opponent.Display)
 	case errors.Is(err, errDeclined):
-		return Answer{Code: protocol.RateLimited, Reason: reasonDeclined, Name: opponent.Display, Text: "only one more offer after one that was declined"}
+		return message.Answer{Code: protocol.RateLimited, Reason: reasonDeclined, Name: opponent.Display, Text: "only one more offer after one that was declined"}
 	case errors.As(err, &e):
-		return refused(e.Code, e.Text)
+		return message.Refused(e.Code, e.Text)
 	case err != nil:
 		return h.notStored(err)
 	}
 	x := *of(&c)
 	if x == nil || x.Request == "" || x.Next != "" {
-		a := Answer{}
+		a := message.Answer{}
 		if x != nil {
 			a.Game = x.Next
 		}
 		return a
 	}
 	if x.Seat != s.seat {
-		return Answer{} // the other player's challenge is under way
+		return message.Answer{} // the other player's challenge is under way
 	}
 	m.ID, m.Opponent = x.Request, opponent.Player
-	var a Answer
+	var a message.Answer
 	if human {
 		a = h.between(ctx, p, opponent.Player, m)
 	} else {

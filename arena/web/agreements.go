@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena"
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -33,7 +34,7 @@ type agreements struct {
 	// invited is called when an invitation of a player has changed.
 	invited func(protocol.PlayerID)
 	// waiting is called with the challenges of a player when they have been stored.
-	waiting func(protocol.PlayerID, []Waiting)
+	waiting func(protocol.PlayerID, []message.Waiting)
 
 	mu         sync.Mutex
 	invites    map[string]invitation           // by hash
@@ -58,7 +59,7 @@ func openAgreements(ctx context.Context, a *arena.Arena, log zerolog.Logger) (*a
 	}
 	return &agreements{kv: kv, log: log, invites: make(map[string]invitation), offers: make(map[protocol.PlayerID]time.Time),
 		challenges: make(map[protocol.PlayerID]challenges), after: func(protocol.GameID, continuations) {},
-		invited: func(protocol.PlayerID) {}, waiting: func(protocol.PlayerID, []Waiting) {}}, nil
+		invited: func(protocol.PlayerID) {}, waiting: func(protocol.PlayerID, []message.Waiting) {}}, nil
 }
 
 // run follows the changes that any gateway makes, until ctx ends.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record/review"
@@ -120,23 +121,19 @@ const (
 	reasonTooEarly = "no-review" // a move is tried in a position that was not reviewed
 )
 
-func denied(reason, text string) Answer {
-	return Answer{Code: protocol.Denied, Reason: reason, Text: text}
-}
-
-var tooManyAnalyses = Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many analyses in an hour"}
+var tooManyAnalyses = message.Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many analyses in an hour"}
 
 // helpless reports whether help is forbidden in a game.
 func helpless(t protocol.Terms) bool { return t.Rated || t.Strict }
 
 // mayLearn refuses analysis to a player of a rated or strict game of this kind.
-func (a *analyses) mayLearn(p protocol.PlayerID, gameName string) (Answer, bool) {
+func (a *analyses) mayLearn(p protocol.PlayerID, gameName string) (message.Answer, bool) {
 	for _, e := range a.hub.arena.RunningOf(p) {
 		if helpless(e.Terms) && e.Terms.Game == gameName {
-			return denied(reasonPlaying, "no analysis while you play a rated or strict game of this kind"), false
+			return message.Denied(reasonPlaying, "no analysis while you play a rated or strict game of this kind"), false
 		}
 	}
-	return Answer{}, true
+	return message.Answer{}, true
 }
 
 // openingPlies is for how long positions of different games are the same by nature.
@@ -156,9 +153,9 @@ func (a *analyses) sameAsRated(g protocol.GameID, gameName string, keys ...strin
 
 // hint looks for the best move in a person's casual game. The hint comes as a
 // message of its own, as much of it as the level shows.
-func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
+func (a *analyses) hint(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if r.Level < 1 || r.Level > 3 {
-		return refused(protocol.Malformed, "level: want 1 to 3")
+		return message.Refused(protocol.Malformed, "level: want 1 to 3")
 	}
 	s, err := a.hub.snapshot(ctx, r.Game)
 	if err != nil {
@@ -167,17 +164,17 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 	seat, plays := seatOf(&s, t.ID)
 	switch {
 	case !plays:
-		return refused(protocol.Denied, "this player has no seat in this game")
+		return message.Refused(protocol.Denied, "this player has no seat in this game")
 	case helpless(s.Terms):
-		return denied(reasonRated, "no hints in rated and strict games")
+		return message.Denied(reasonRated, "no hints in rated and strict games")
 	case s.Status == protocol.Finished:
-		return refused(protocol.Over, "the game has ended")
+		return message.Refused(protocol.Over, "the game has ended")
 	case s.Turn != seat:
-		return Answer{Code: protocol.NotYourTurn, Reason: reasonTurn, Text: "the opponent is to move"}
+		return message.Answer{Code: protocol.NotYourTurn, Reason: reasonTurn, Text: "the opponent is to move"}
 	case len(s.Moves) != r.Ply:
-		return refused(protocol.Stale, "the position has changed")
+		return message.Refused(protocol.Stale, "the position has changed")
 	case a.sameAsRated(s.Game, s.Terms.Game, s.Key):
-		return denied(reasonSame, "this position stands in a rated or strict game under way")
+		return message.Denied(reasonSame, "this position stands in a rated or strict game under way")
 	}
 	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {
 		return no
@@ -185,7 +182,7 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 	key := moveKey{game: s.Game, ply: r.Ply, key: s.Key}
 	if known, ok := a.moves.get(key); ok {
 		t.send("", hintOf(r, s.Terms, known))
-		return Answer{Game: r.Game}
+		return message.Answer{Game: r.Game}
 	}
 	if bounded(a.hourly["hint"], t.ID) != nil {
 		return tooManyAnalyses
@@ -197,14 +194,14 @@ func (a *analyses) hint(ctx context.Context, t *tab, r Request) Answer {
 		})
 		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
-				t.send("", Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level, Code: code})
+				t.send("", message.Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level, Code: code})
 			}
 			return
 		}
 		a.moves.put(key, found)
 		t.send("", hintOf(r, s.Terms, found))
 	})
-	return Answer{Game: r.Game}
+	return message.Answer{Game: r.Game}
 }
 
 // errUnusable is returned for an analysis without a legal move.
@@ -283,7 +280,7 @@ func (a *analyses) ask(p protocol.PlayerID, kind string, f func(context.Context)
 var errTooLong = errors.New("no analyst was free in time")
 
 // cancel ends what the person asked for.
-func (a *analyses) cancel(_ context.Context, t *tab, r Request) Answer {
+func (a *analyses) cancel(_ context.Context, t *tab, r message.Request) message.Answer {
 	switch r.What {
 	case "review":
 		a.mu.Lock()
@@ -300,9 +297,9 @@ func (a *analyses) cancel(_ context.Context, t *tab, r Request) Answer {
 		}
 		a.mu.Unlock()
 	default:
-		return refused(protocol.Malformed, "what: want review, hint or try")
+		return message.Refused(protocol.Malformed, "what: want review, hint or try")
 	}
-	return Answer{}
+	return message.Answer{}
 }
 
 // leave ends what a socket follows.
@@ -319,12 +316,12 @@ func (a *analyses) allReviews() []*gameReview {
 }
 
 // try judges a move that somebody tries instead of one that was played.
-func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
+func (a *analyses) try(ctx context.Context, t *tab, r message.Request) message.Answer {
 	a.mu.Lock()
 	v := a.reviews[r.Game]
 	a.mu.Unlock()
 	if v == nil {
-		return Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "the game was not reviewed"}
+		return message.Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "the game was not reviewed"}
 	}
 	if no, ok := a.mayLearn(t.ID, v.terms.Game); !ok {
 		return no
@@ -334,34 +331,34 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 	}
 	best, ok := v.best(r.Ply)
 	if !ok {
-		return Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "this position was not reviewed"}
+		return message.Answer{Code: protocol.NotOffered, Reason: reasonTooEarly, Text: "this position was not reviewed"}
 	}
 	pos, err := v.position(r.Ply)
 	if err != nil {
-		return refused(protocol.Unavailable, "the position can't be set up")
+		return message.Refused(protocol.Unavailable, "the position can't be set up")
 	}
 	m, err := pos.Parse(r.Move)
 	if err != nil {
-		return refused(protocol.Illegal, "the rules refuse this move")
+		return message.Refused(protocol.Illegal, "the rules refuse this move")
 	}
 	move := pos.Format(m)
 	tell := func(lost float64, reply []string) {
-		t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Lost: lost, Class: review.ClassOf(lost), Reply: reply})
+		t.send("", message.Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Lost: lost, Class: review.ClassOf(lost), Reply: reply})
 	}
 	if move == best.move {
 		tell(0, nil)
-		return Answer{Game: r.Game}
+		return message.Answer{Game: r.Game}
 	}
 	after := pos.Clone()
 	if err := after.Play(m); err != nil {
-		return refused(protocol.Illegal, "the rules refuse this move")
+		return message.Refused(protocol.Illegal, "the rules refuse this move")
 	}
 	if a.sameAsRated(v.id, v.terms.Game, game.KeyText(after.Key())) { // the answer would be a move in that game
-		return denied(reasonSame, "the move leads to a position of a rated or strict game under way")
+		return message.Denied(reasonSame, "the move leads to a position of a rated or strict game under way")
 	}
 	if out := after.Outcome(); out.Over() {
 		tell(max(0, best.chance-review.ChanceOf(out, pos.Turn())), nil)
-		return Answer{Game: r.Game}
+		return message.Answer{Game: r.Game}
 	}
 	key := moveKey{game: r.Game, ply: r.Ply, move: move}
 	judge := func(found protocol.Analysis) {
@@ -370,7 +367,7 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 	}
 	if known, ok := a.moves.get(key); ok {
 		judge(known)
-		return Answer{Game: r.Game}
+		return message.Answer{Game: r.Game}
 	}
 	if bounded(a.hourly["try"], t.ID) != nil {
 		return tooManyAnalyses
@@ -379,14 +376,14 @@ func (a *analyses) try(ctx context.Context, t *tab, r Request) Answer {
 		found, err := a.consult(ctx, v.terms, v.request(r.Ply, a.limits.tryTime, protocol.ForHint, []string{best.move, move}))
 		if err != nil {
 			if code := whyFailed(ctx, err); code != "" {
-				t.send("", Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})
+				t.send("", message.Tried{T: "tried", Game: r.Game, Ply: r.Ply, Move: move, Code: code})
 			}
 			return
 		}
 		a.moves.put(key, found)
 		judge(found)
 	})
-	return Answer{Game: r.Game}
+	return message.Answer{Game: r.Game}
 }
 
 // memory keeps the latest results.

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
@@ -164,9 +165,9 @@ func analysed(t testing.TB, change func(*analysisLimits)) (*embedded.Server, *ga
 func begin(t testing.TB, p *socketPage, want *protocol.Terms) protocol.GameID {
 	t.Helper()
 	first := game.First
-	id := p.want(Request{T: "play", Terms: want, Opponent: "hare", Seat: &first}).Game
-	p.want(Request{T: "open", Game: id})
-	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	id := p.want(message.Request{T: "play", Terms: want, Opponent: "hare", Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: id})
+	p.state(id, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	return id
 }
 
@@ -192,13 +193,13 @@ func shortGame(t testing.TB, p *socketPage, b *bot) (protocol.GameID, []string) 
 		p.move(id, ply, moves[ply])
 		p.state(id, "the answer", plies(ply+2))
 	}
-	p.want(Request{T: "resign", Game: id})
+	p.want(message.Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
 	return id, moves
 }
 
 // reviewed waits for a complete review and returns it.
-func (p *socketPage) reviewed(id protocol.GameID) (r Review) {
+func (p *socketPage) reviewed(id protocol.GameID) (r message.Review) {
 	p.t.Helper()
 	p.until("the review", func() bool {
 		for _, m := range p.reviews {
@@ -231,7 +232,7 @@ func TestReview(t *testing.T) {
 	ann, bob := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
 	id, moves := shortGame(t, ann, b)
 
-	ann.want(Request{T: "review", Game: id})
+	ann.want(message.Request{T: "review", Game: id})
 	r := ann.reviewed(id)
 	if r.Total != len(moves)+1 || len(r.Plies) != r.Total || r.Code != "" {
 		t.Fatalf("%+v", r)
@@ -258,7 +259,7 @@ func TestReview(t *testing.T) {
 		}
 	}
 	o.mu.Unlock()
-	bob.want(Request{T: "review", Game: id})
+	bob.want(message.Request{T: "review", Game: id})
 	if other := bob.reviewed(id); len(other.Plies) != len(r.Plies) || o.count() != asked {
 		t.Errorf("the second reader cost %d searches", o.count()-asked)
 	}
@@ -276,14 +277,14 @@ func TestTry(t *testing.T) {
 	o.join(srv, "gomoku")
 	p := openPage(t, g, human("ann"))
 	id, _ := shortGame(t, p, b)
-	p.refuse(Request{T: "try", Game: id, Ply: 2, Move: "c3"}, protocol.NotOffered)
-	p.want(Request{T: "review", Game: id})
+	p.refuse(message.Request{T: "try", Game: id, Ply: 2, Move: "c3"}, protocol.NotOffered)
+	p.want(message.Request{T: "review", Game: id})
 	p.reviewed(id)
 	asked := o.count()
-	tried := func(ply int, move string) (last Tried) {
+	tried := func(ply int, move string) (last message.Tried) {
 		t.Helper()
 		n := len(p.tried)
-		p.want(Request{T: "try", Game: id, Ply: ply, Move: move})
+		p.want(message.Request{T: "try", Game: id, Ply: ply, Move: move})
 		p.until("the judgment of "+move, func() bool { return len(p.tried) > n })
 		return p.tried[n]
 	}
@@ -302,9 +303,9 @@ func TestTry(t *testing.T) {
 			t.Errorf("%s: %d searches more than expected", c.move, o.count()-asked)
 		}
 	}
-	p.refuse(Request{T: "try", Game: id, Ply: 2, Move: "h8"}, protocol.Illegal)
-	p.refuse(Request{T: "try", Game: id, Ply: 4, Move: "c3"}, protocol.NotOffered)
-	p.refuse(Request{T: "try", Game: id, Ply: 400, Move: "c3"}, protocol.NotOffered)
+	p.refuse(message.Request{T: "try", Game: id, Ply: 2, Move: "h8"}, protocol.Illegal)
+	p.refuse(message.Request{T: "try", Game: id, Ply: 4, Move: "c3"}, protocol.NotOffered)
+	p.refuse(message.Request{T: "try", Game: id, Ply: 400, Move: "c3"}, protocol.NotOffered)
 }
 
 // A hint shows as much as its level, and is searched for once.
@@ -319,10 +320,10 @@ func TestHint(t *testing.T) {
 	if st := p.state(id, "the start", plies(0)); !slices.Contains(st.May, "hint") {
 		t.Errorf("may %v", st.May)
 	}
-	hint := func(level int) Hint {
+	hint := func(level int) message.Hint {
 		t.Helper()
 		n := len(p.hints)
-		p.want(Request{T: "hint", Game: id, Ply: 0, Level: level})
+		p.want(message.Request{T: "hint", Game: id, Ply: 0, Level: level})
 		p.until("the hint", func() bool { return len(p.hints) > n })
 		return p.hints[n]
 	}
@@ -338,14 +339,14 @@ func TestHint(t *testing.T) {
 	if n := o.count(); n != 1 {
 		t.Errorf("%d searches for one position", n)
 	}
-	p.refuse(Request{T: "hint", Game: id, Level: 4}, protocol.Malformed)
-	p.refuse(Request{T: "hint", Game: id, Ply: 3, Level: 1}, protocol.Stale)
-	p.refuse(Request{T: "review", Game: id}, protocol.Denied)
+	p.refuse(message.Request{T: "hint", Game: id, Level: 4}, protocol.Malformed)
+	p.refuse(message.Request{T: "hint", Game: id, Ply: 3, Level: 1}, protocol.Stale)
+	p.refuse(message.Request{T: "review", Game: id}, protocol.Denied)
 	other := openPage(t, g, human("bob"))
-	other.refuse(Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
+	other.refuse(message.Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
 	stranger := openPage(t, g, "")
-	stranger.refuse(Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
-	stranger.refuse(Request{T: "review", Game: id}, protocol.Denied)
+	stranger.refuse(message.Request{T: "hint", Game: id, Level: 1}, protocol.Denied)
+	stranger.refuse(message.Request{T: "review", Game: id}, protocol.Denied)
 }
 
 // Without analysts that is said, and what is missing is done when one has come.
@@ -355,12 +356,12 @@ func TestReviewIsResumed(t *testing.T) {
 	b := joinBot(t, srv, "hare", protocol.Hello{})
 	p := openPage(t, g, human("ann"))
 	id, moves := shortGame(t, p, b)
-	p.want(Request{T: "review", Game: id})
+	p.want(message.Request{T: "review", Game: id})
 	p.until("the review broken off", func() bool {
 		return len(p.reviews) > 0 && p.reviews[len(p.reviews)-1].Code == protocol.Unavailable
 	})
 	evenOracle(t).join(srv, "gomoku")
-	p.want(Request{T: "review", Game: id})
+	p.want(message.Request{T: "review", Game: id})
 	if r := p.reviewed(id); r.Total != len(moves)+1 || r.Code != "" {
 		t.Errorf("%+v", r)
 	}
@@ -384,7 +385,7 @@ func TestHostileAnalyst(t *testing.T) {
 	o.join(srv, "gomoku")
 	p := openPage(t, g, human("ann"))
 	id, _ := shortGame(t, p, b)
-	p.want(Request{T: "review", Game: id})
+	p.want(message.Request{T: "review", Game: id})
 	p.until("the review broken off", func() bool {
 		return len(p.reviews) > 0 && p.reviews[len(p.reviews)-1].Code == protocol.Unavailable
 	})
@@ -399,7 +400,7 @@ func TestHostileAnalyst(t *testing.T) {
 	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
 	for i, text := range []string{"<b>o15</b>", "O15", "z99", "swap"} {
 		next <- text
-		p.want(Request{T: "hint", Game: running, Level: 2})
+		p.want(message.Request{T: "hint", Game: running, Level: 2})
 		p.until("no hint", func() bool { return len(p.hints) == i+1 })
 		if h := p.hints[i]; h.Code != protocol.Unavailable || h.Move != "" {
 			t.Errorf("%s: %+v", text, h)
@@ -417,10 +418,10 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 	o.join(srv, "gomoku")
 	p, other := openPage(t, g, human("ann")), openPage(t, g, human("bob"))
 	id, _ := shortGame(t, p, b)
-	p.want(Request{T: "review", Game: id})
-	other.want(Request{T: "review", Game: id})
+	p.want(message.Request{T: "review", Game: id})
+	other.want(message.Request{T: "review", Game: id})
 	gametest.Eventually(t, "the searches", func() bool { return o.count() == defaultAnalysisLimits.searches })
-	p.want(Request{T: "cancel", What: "review", Game: id})
+	p.want(message.Request{T: "cancel", What: "review", Game: id})
 	time.Sleep(5 * g.analyses.limits.linger) // nothing may happen meanwhile
 	if n := o.cancelled(); n != 0 {
 		t.Errorf("%d searches ended although somebody reads", n)
@@ -430,11 +431,11 @@ func TestAnalysisEndsWithoutReaders(t *testing.T) {
 
 	inOrder(b)
 	running := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
-	p.want(Request{T: "hint", Game: running, Level: 1})
+	p.want(message.Request{T: "hint", Game: running, Level: 1})
 	gametest.Eventually(t, "the search for a hint", func() bool { return o.count() == defaultAnalysisLimits.searches+1 })
-	p.want(Request{T: "cancel", What: "hint"})
+	p.want(message.Request{T: "cancel", What: "hint"})
 	gametest.Eventually(t, "the end of the search for a hint", func() bool { return o.cancelled() == defaultAnalysisLimits.searches+1 })
-	p.refuse(Request{T: "cancel", What: "game"}, protocol.Malformed)
+	p.refuse(message.Request{T: "cancel", What: "game"}, protocol.Malformed)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.hints) != 0 {
@@ -457,11 +458,11 @@ func TestResumedReviewCountsForWhoResumes(t *testing.T) {
 		_, n, _ := g.analyses.underWay(p, "")
 		return n
 	}
-	ann.want(Request{T: "review", Game: id})
+	ann.want(message.Request{T: "review", Game: id})
 	gametest.Eventually(t, "ann's review", func() bool { return own(human("ann")) == 1 })
-	ann.want(Request{T: "cancel", What: "review", Game: id})
+	ann.want(message.Request{T: "cancel", What: "review", Game: id})
 	gametest.Eventually(t, "its end", func() bool { return own(human("ann")) == 0 })
-	bob.want(Request{T: "review", Game: id})
+	bob.want(message.Request{T: "review", Game: id})
 	gametest.Eventually(t, "bob's review", func() bool { return own(human("ann"))+own(human("bob")) == 1 })
 	if own(human("ann")) != 0 {
 		t.Error("the review that bob has resumed counts for ann")
@@ -487,7 +488,7 @@ func TestReviewIsResumedWhileItEnds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	pause := func() { time.Sleep(time.Duration(rng.IntN(3_000)) * time.Microsecond) } // any moment may be that of the end
 	for range 300 {
-		p.want(Request{T: "review", Game: id})
+		p.want(message.Request{T: "review", Game: id})
 		pause()
 		gametest.Eventually(t, "the work to go on for the page", func() bool {
 			g.analyses.mu.Lock()
@@ -497,10 +498,10 @@ func TestReviewIsResumedWhileItEnds(t *testing.T) {
 			defer v.mu.Unlock()
 			return v.running
 		})
-		p.want(Request{T: "cancel", What: "review", Game: id})
+		p.want(message.Request{T: "cancel", What: "review", Game: id})
 		pause()
 	}
-	p.want(Request{T: "review", Game: id})
+	p.want(message.Request{T: "review", Game: id})
 	o.release()
 	if r := p.reviewed(id); r.Code != "" {
 		t.Errorf("%+v", r)
@@ -531,11 +532,11 @@ func TestRegions(t *testing.T) {
 		}
 	}
 	for move, want := range map[string]string{"h2e2": "h2", "d1d7/b7": "d1"} {
-		if h := hintOf(Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{move}}}}); h.From != want || h.Move != "" {
+		if h := hintOf(message.Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{move}}}}); h.From != want || h.Move != "" {
 			t.Errorf("%s: %+v", move, h)
 		}
 	}
-	if h := hintOf(Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{"put-two"}}}}); h.Move != "put-two" || h.From != "" {
+	if h := hintOf(message.Request{Level: 1}, protocol.Terms{}, protocol.Analysis{Lines: []protocol.AnalysisLine{{Moves: []string{"put-two"}}}}); h.Move != "put-two" || h.From != "" {
 		t.Errorf("a choice: %+v", h)
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"sparring/arena/web/message"
 	"sparring/protocol"
 	"sparring/screen/view"
 )
@@ -11,9 +12,9 @@ const region = 5
 
 // hintOf returns as much of a hint as its level shows. A choice of an opening
 // procedure has no piece to show before it.
-func hintOf(r Request, terms protocol.Terms, found protocol.Analysis) Hint {
+func hintOf(r message.Request, terms protocol.Terms, found protocol.Analysis) message.Hint {
 	line := found.Lines[0].Moves
-	h := Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level}
+	h := message.Hint{T: "hint", Game: r.Game, Ply: r.Ply, Level: r.Level}
 	points := view.Points(line[0])
 	switch {
 	case r.Level == 3:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
@@ -30,7 +31,7 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			old, _ := shortGame(t, p, b)
 			other := openPage(t, g, human("bob"))
 			for _, reader := range []*socketPage{p, other} {
-				reader.want(Request{T: "review", Game: old})
+				reader.want(message.Request{T: "review", Game: old})
 			}
 			inOrder(b)
 			serious := terms(t, "gomoku/freestyle-15", "300+2")
@@ -43,30 +44,30 @@ func TestNoHelpInRatedGames(t *testing.T) {
 			gametest.Eventually(t, "the gateway knows the game", func() bool { return len(g.arena.RunningOf(human("ann"))) == 1 })
 			close(slow.hold)
 			other.reviewed(old)
-			p.put(Request{T: "ping", N: 1})
+			p.put(message.Request{T: "ping", N: 1})
 			p.until("a pong", func() bool { return len(p.pongs) == 1 })
 			for _, r := range p.reviews {
 				if r.Done == r.Total {
 					t.Error("the review goes on to a player of such a game")
 				}
 			}
-			reason := func(r Request, want string) {
+			reason := func(r message.Request, want string) {
 				t.Helper()
 				if a := p.ask(r); a.Code != protocol.Denied || a.Reason != want {
 					t.Errorf("%+v: %+v, want %s", r, a, want)
 				}
 			}
-			reason(Request{T: "hint", Game: id, Level: 1}, reasonRated)
-			reason(Request{T: "review", Game: id}, reasonRunning)
-			reason(Request{T: "review", Game: old}, reasonPlaying)
+			reason(message.Request{T: "hint", Game: id, Level: 1}, reasonRated)
+			reason(message.Request{T: "review", Game: id}, reasonRunning)
+			reason(message.Request{T: "review", Game: old}, reasonPlaying)
 			casual := begin(t, p, terms(t, "gomoku/freestyle-15", "300+2"))
-			reason(Request{T: "hint", Game: casual, Level: 1}, reasonPlaying)
+			reason(message.Request{T: "hint", Game: casual, Level: 1}, reasonPlaying)
 			another := begin(t, p, terms(t, "xiangqi/simple", "300+2"))
-			p.want(Request{T: "hint", Game: another, Level: 2})
+			p.want(message.Request{T: "hint", Game: another, Level: 2})
 			p.until("the hint in another kind of game", func() bool { return len(p.hints) == 1 && p.hints[0].Move == "h2e2" })
-			p.want(Request{T: "resign", Game: id})
+			p.want(message.Request{T: "resign", Game: id})
 			p.state(id, "the end", finished)
-			gametest.Eventually(t, "the review after the game", func() bool { return p.ask(Request{T: "review", Game: old}).Code == protocol.Accepted })
+			gametest.Eventually(t, "the review after the game", func() bool { return p.ask(message.Request{T: "review", Game: old}).Code == protocol.Accepted })
 			p.reviewed(old)
 		})
 	}
@@ -101,9 +102,9 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	o.join(srv, "gomoku")
 	reviewed := func(name string, moves ...string) (*socketPage, protocol.GameID) {
 		p, id := playLong(t, g, b, name, false, moves...)
-		p.want(Request{T: "resign", Game: id})
+		p.want(message.Request{T: "resign", Game: id})
 		p.state(id, "the end", finished)
-		p.want(Request{T: "review", Game: id})
+		p.want(message.Request{T: "review", Game: id})
 		p.reviewed(id)
 		return p, id
 	}
@@ -111,7 +112,7 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	evan, past := reviewed("evan", append(slices.Clone(moves[:9]), "g1")...)
 	asked := o.count()
 	ann, rated := playLong(t, g, b, "ann", true, moves...)
-	same := func(p *socketPage, r Request) {
+	same := func(p *socketPage, r message.Request) {
 		t.Helper()
 		if a := p.ask(r); a.Code != protocol.Denied || a.Reason != reasonSame {
 			t.Errorf("%+v: %+v", r, a)
@@ -120,17 +121,17 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	gametest.Eventually(t, "the gateway knows the moves", func() bool {
 		return slices.ContainsFunc(g.arena.Running(), func(e protocol.Event) bool { return e.Game == rated && len(e.Moves) == len(moves) })
 	})
-	same(dora, Request{T: "review", Game: through})
-	same(dora, Request{T: "try", Game: through, Ply: len(moves), Move: "k11"})
-	same(dora, Request{T: "try", Game: through, Ply: len(moves), Move: "o15"}) // the best one needs no search
-	same(evan, Request{T: "try", Game: past, Ply: len(moves) - 1, Move: moves[len(moves)-1]})
-	evan.want(Request{T: "try", Game: past, Ply: len(moves) - 1, Move: "k11"})
+	same(dora, message.Request{T: "review", Game: through})
+	same(dora, message.Request{T: "try", Game: through, Ply: len(moves), Move: "k11"})
+	same(dora, message.Request{T: "try", Game: through, Ply: len(moves), Move: "o15"}) // the best one needs no search
+	same(evan, message.Request{T: "try", Game: past, Ply: len(moves) - 1, Move: moves[len(moves)-1]})
+	evan.want(message.Request{T: "try", Game: past, Ply: len(moves) - 1, Move: "k11"})
 	evan.until("the judgment of another move", func() bool { return len(evan.tried) == 1 })
 	if n := o.count() - asked; n != 1 {
 		t.Errorf("%d searches, want one", n)
 	}
 	bob, casual := playLong(t, g, b, "bob", false, moves...)
-	same(bob, Request{T: "hint", Game: casual, Ply: len(moves), Level: 1})
+	same(bob, message.Request{T: "hint", Game: casual, Ply: len(moves), Level: 1})
 	// Nor as a start position, under other rules, or in a review.
 	rules, err := catalog.Rules("gomoku/freestyle-15")
 	if err != nil {
@@ -144,20 +145,20 @@ func TestNoHintInThePositionOfARatedGame(t *testing.T) {
 	again.Position = pos.String()
 	carl := openPage(t, g, human("carl"))
 	copied := begin(t, carl, again)
-	if a := carl.ask(Request{T: "hint", Game: copied, Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
+	if a := carl.ask(message.Request{T: "hint", Game: copied, Level: 1}); a.Code != protocol.Denied || a.Reason != reasonSame {
 		t.Errorf("hint: %+v", a)
 	}
 	inOrder(b) // it thinks until the end
 	carl.move(copied, 0, "o1")
-	carl.want(Request{T: "resign", Game: copied})
+	carl.want(message.Request{T: "resign", Game: copied})
 	carl.state(copied, "the end", finished)
-	if a := carl.ask(Request{T: "review", Game: copied}); a.Code != protocol.Denied || a.Reason != reasonSame {
+	if a := carl.ask(message.Request{T: "review", Game: copied}); a.Code != protocol.Denied || a.Reason != reasonSame {
 		t.Errorf("review: %+v", a)
 	}
-	ann.want(Request{T: "resign", Game: rated})
+	ann.want(message.Request{T: "resign", Game: rated})
 	ann.state(rated, "the end", finished)
 	gametest.Eventually(t, "a hint after the rated game", func() bool {
-		return bob.ask(Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}).Code == protocol.Accepted
+		return bob.ask(message.Request{T: "hint", Game: casual, Ply: len(moves), Level: 1}).Code == protocol.Accepted
 	})
 }
 
@@ -171,19 +172,19 @@ func TestReviewStopsAtThePositionOfARatedGame(t *testing.T) {
 	o.hold = make(chan struct{})
 	o.join(srv, "gomoku")
 	dora, id := playLong(t, g, b, "dora", false, longGame...)
-	dora.want(Request{T: "resign", Game: id})
+	dora.want(message.Request{T: "resign", Game: id})
 	dora.state(id, "the end", finished)
-	dora.want(Request{T: "review", Game: id})
+	dora.want(message.Request{T: "review", Game: id})
 	ann, rated := playLong(t, g, b, "ann", true, longGame...)
 	gametest.Eventually(t, "the gateway knows the moves", func() bool {
 		return slices.ContainsFunc(g.arena.Running(), func(e protocol.Event) bool { return e.Game == rated && len(e.Moves) == len(longGame) })
 	})
 	close(o.hold)
 	dora.until("the end of the review", func() bool {
-		return slices.ContainsFunc(dora.reviews, func(r Review) bool { return r.Code != "" || r.Done > 0 })
+		return slices.ContainsFunc(dora.reviews, func(r message.Review) bool { return r.Code != "" || r.Done > 0 })
 	})
 	gametest.Eventually(t, "the searches for nobody to end", func() bool { all, _, _ := g.analyses.underWay("", ""); return all == 0 })
-	dora.put(Request{T: "ping", N: 1})
+	dora.put(message.Request{T: "ping", N: 1})
 	dora.until("a pong", func() bool { return len(dora.pongs) == 1 })
 	for _, r := range dora.reviews {
 		if known := slices.ContainsFunc(r.Plies, func(p *review.Position) bool { return p != nil && p.Best != "" }); known || r.Done > 0 {
@@ -193,9 +194,9 @@ func TestReviewStopsAtThePositionOfARatedGame(t *testing.T) {
 	if last := dora.reviews[len(dora.reviews)-1]; last.Code != protocol.Denied {
 		t.Errorf("the page was told %+v last", last)
 	}
-	ann.want(Request{T: "resign", Game: rated})
+	ann.want(message.Request{T: "resign", Game: rated})
 	ann.state(rated, "the end", finished)
-	gametest.Eventually(t, "the review after the rated game", func() bool { return dora.ask(Request{T: "review", Game: id}).Code == protocol.Accepted })
+	gametest.Eventually(t, "the review after the rated game", func() bool { return dora.ask(message.Request{T: "review", Game: id}).Code == protocol.Accepted })
 	dora.reviewed(id)
 }
 
@@ -213,33 +214,33 @@ func TestAnalysisLimits(t *testing.T) {
 		id, _ := shortGame(t, ann, b)
 		games = append(games, id)
 	}
-	why := func(p *socketPage, r Request, code protocol.Code) {
+	why := func(p *socketPage, r message.Request, code protocol.Code) {
 		t.Helper()
 		if a := p.ask(r); a.Code != code || a.Reason != reasonTooMany {
 			t.Errorf("%+v: %+v, want %s", r, a, code)
 		}
 	}
-	ann.want(Request{T: "review", Game: games[0]})
-	ann.want(Request{T: "review", Game: games[1]})
-	why(ann, Request{T: "review", Game: games[2]}, protocol.RateLimited) // two at once
-	why(bob, Request{T: "review", Game: games[3]}, protocol.CodeBusy)    // one waits already
-	bob.want(Request{T: "review", Game: games[0]})                       // costs nothing
+	ann.want(message.Request{T: "review", Game: games[0]})
+	ann.want(message.Request{T: "review", Game: games[1]})
+	why(ann, message.Request{T: "review", Game: games[2]}, protocol.RateLimited) // two at once
+	why(bob, message.Request{T: "review", Game: games[3]}, protocol.CodeBusy)    // one waits already
+	bob.want(message.Request{T: "review", Game: games[0]})                       // costs nothing
 	close(o.hold)
 	ann.reviewed(games[1])
-	ann.want(Request{T: "review", Game: games[2]})
+	ann.want(message.Request{T: "review", Game: games[2]})
 	ann.reviewed(games[2])
-	why(ann, Request{T: "review", Game: games[3]}, protocol.RateLimited) // three an hour
-	bob.want(Request{T: "review", Game: games[3]})
+	why(ann, message.Request{T: "review", Game: games[3]}, protocol.RateLimited) // three an hour
+	bob.want(message.Request{T: "review", Game: games[3]})
 	bob.reviewed(games[3])
 
 	for n := range 3 {
 		inOrder(b)
 		id := begin(t, ann, terms(t, "gomoku/freestyle-15", "300+2"))
 		if n == 2 {
-			why(ann, Request{T: "hint", Game: id, Level: 1}, protocol.RateLimited)
+			why(ann, message.Request{T: "hint", Game: id, Level: 1}, protocol.RateLimited)
 			break
 		}
-		ann.want(Request{T: "hint", Game: id, Level: 1})
+		ann.want(message.Request{T: "hint", Game: id, Level: 1})
 	}
 }
 
@@ -262,17 +263,17 @@ func TestReviewsInUseAreKept(t *testing.T) {
 	}
 	bob := openPage(t, g, human("bob"))
 	for n, p := range []*socketPage{ann, bob} {
-		p.want(Request{T: "review", Game: games[n]})
+		p.want(message.Request{T: "review", Game: games[n]})
 		p.reviewed(games[n])
 	}
 	if got := kept(); !slices.Equal(got, games[:2]) {
 		t.Errorf("kept: %q, want those that two pages look at, %q", got, games[:2])
 	}
-	bob.want(Request{T: "try", Game: games[1], Move: "a15"})
+	bob.want(message.Request{T: "try", Game: games[1], Move: "a15"})
 	bob.until("the judgment of a move", func() bool { return len(bob.tried) == 1 })
 	ann.close()
 	gametest.Eventually(t, "her review to be left", func() bool { return g.analyses.allReviews()[0].unused() || g.analyses.allReviews()[1].unused() })
-	bob.want(Request{T: "review", Game: games[2]})
+	bob.want(message.Request{T: "review", Game: games[2]})
 	bob.reviewed(games[2])
 	if got := kept(); !slices.Equal(got, games[1:]) {
 		t.Errorf("kept: %q, want those that a page looks at, %q", got, games[1:])
@@ -291,14 +292,14 @@ func TestReviewsOfOneAddress(t *testing.T) {
 	far := pageFrom(t, g, "b", human("far"))
 	first, _ := shortGame(t, ann, b)
 	second, _ := shortGame(t, ann, b)
-	ann.want(Request{T: "review", Game: first})
-	if a := bob.ask(Request{T: "review", Game: second}); a.Code != protocol.RateLimited || a.Reason != reasonTooMany {
+	ann.want(message.Request{T: "review", Game: first})
+	if a := bob.ask(message.Request{T: "review", Game: second}); a.Code != protocol.RateLimited || a.Reason != reasonTooMany {
 		t.Errorf("%+v", a)
 	}
-	far.want(Request{T: "review", Game: second})
+	far.want(message.Request{T: "review", Game: second})
 	close(o.hold)
 	ann.reviewed(first)
-	bob.want(Request{T: "review", Game: second})
+	bob.want(message.Request{T: "review", Game: second})
 	bob.reviewed(second)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 	"sparring/record/review"
@@ -37,13 +38,13 @@ type gameReview struct {
 
 // review shows the review of a finished game, and begins it if nobody has asked
 // for it before.
-func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
+func (a *analyses) review(ctx context.Context, t *tab, r message.Request) message.Answer {
 	s, err := a.hub.snapshot(ctx, r.Game)
 	if err != nil {
 		return notRead(err)
 	}
 	if s.Status != protocol.Finished || len(s.Moves) == 0 {
-		return denied(reasonRunning, "only finished games are reviewed")
+		return message.Denied(reasonRunning, "only finished games are reviewed")
 	}
 	if no, ok := a.mayLearn(t.ID, s.Terms.Game); !ok {
 		return no
@@ -54,10 +55,10 @@ func (a *analyses) review(ctx context.Context, t *tab, r Request) Answer {
 	}
 	v.show(t)
 	v.start(t)
-	return Answer{Game: r.Game}
+	return message.Answer{Game: r.Game}
 }
 
-var sameNow = denied(reasonSame, "a position of this game stands in a rated or strict game under way")
+var sameNow = message.Denied(reasonSame, "a position of this game stands in a rated or strict game under way")
 
 // sameAsRated reports whether a position of the game stands in a rated or strict game
 // under way.
@@ -67,7 +68,7 @@ func (v *gameReview) sameAsRated() bool {
 
 // openReview returns the review of a game, a new one if there is none, which the page
 // has joined.
-func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer) {
+func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, message.Answer) {
 	a.mu.Lock()
 	v := a.reviews[s.Game]
 	a.mu.Unlock()
@@ -75,19 +76,19 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 		return nil, sameNow
 	}
 	if v != nil && v.alive() {
-		return a.keep(v, t), Answer{}
+		return a.keep(v, t), message.Answer{}
 	}
 	all, own, near := a.underWay(t.ID, t.address)
 	if own >= a.limits.perPerson || near >= a.limits.perAddress {
-		return nil, Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many reviews at once"}
+		return nil, message.Answer{Code: protocol.RateLimited, Reason: reasonTooMany, Text: "too many reviews at once"}
 	}
 	if all >= a.limits.reviews+a.limits.waiting {
-		return nil, Answer{Code: protocol.CodeBusy, Reason: reasonTooMany, Text: "too many reviews are waiting"}
+		return nil, message.Answer{Code: protocol.CodeBusy, Reason: reasonTooMany, Text: "too many reviews are waiting"}
 	}
 	if v == nil {
 		var err error
 		if v, err = newReview(a, s); err != nil {
-			return nil, refused(protocol.Unavailable, "the game can't be set up")
+			return nil, message.Refused(protocol.Unavailable, "the game can't be set up")
 		}
 	}
 	if v.sameAsRated() {
@@ -96,7 +97,7 @@ func (a *analyses) openReview(t *tab, s protocol.Snapshot) (*gameReview, Answer)
 	if bounded(a.hourly["review"], t.ID) != nil {
 		return nil, tooManyAnalyses
 	}
-	return a.keep(v, t), Answer{}
+	return a.keep(v, t), message.Answer{}
 }
 
 // keep makes a page join a review before that could be forgotten, as one that nobody looks
@@ -197,12 +198,12 @@ func (v *gameReview) leave(t *tab) {
 }
 
 // message returns the state of the review; v.mu is held.
-func (v *gameReview) message() Review {
+func (v *gameReview) message() message.Review {
 	done, total := v.game.Progress()
 	if !v.ended {
 		done = min(done, total-1) // some moves are still compared
 	}
-	return Review{T: "review", Game: v.id, Done: done, Total: total, Plies: v.game.Positions(), Code: v.code}
+	return message.Review{T: "review", Game: v.id, Done: done, Total: total, Plies: v.game.Positions(), Code: v.code}
 }
 
 // start begins or resumes the work for a page.

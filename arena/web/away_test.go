@@ -18,6 +18,7 @@ import (
 
 	"sparring/arena/arenatest"
 	"sparring/arena/glicko"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -27,9 +28,9 @@ import (
 func startGame(t testing.TB, p *socketPage, opponent protocol.PlayerID, terms *protocol.Terms) protocol.GameID {
 	t.Helper()
 	first := game.First
-	g := p.want(Request{T: "play", Opponent: opponent, Terms: terms, Seat: &first}).Game
-	p.want(Request{T: "open", Game: g})
-	p.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	g := p.want(message.Request{T: "play", Opponent: opponent, Terms: terms, Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: g})
+	p.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	return g
 }
 
@@ -42,7 +43,7 @@ func TestEightTabs(t *testing.T) {
 	g := startGame(t, tabs[0], "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	for range 9 {
 		p := openPage(t, gw, human("ann"))
-		p.want(Request{T: "open", Game: g})
+		p.want(message.Request{T: "open", Game: g})
 		tabs = append(tabs, p)
 	}
 	for i, p := range tabs { // a move from each of them
@@ -70,18 +71,18 @@ func TestOfflineInMidMove(t *testing.T) {
 	hare.set(func(b *bot) { b.pick = func(protocol.State, []string) string { return "" } })
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
-	move := Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m1"}
+	move := message.Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m1"}
 	ann.put(move)
 	ann.close()
 
 	watcher := openPage(t, gw, "")
-	watcher.want(Request{T: "open", Game: g})
-	watcher.state(g, "the person away", func(st State) bool { return st.Away[game.First] != nil && st.ForfeitMS > 0 })
+	watcher.want(message.Request{T: "open", Game: g})
+	watcher.state(g, "the person away", func(st message.State) bool { return st.Away[game.First] != nil && st.ForfeitMS > 0 })
 
 	again := openPage(t, gw, human("ann"))
 	again.put(move) // before anything else, as a page does
 	again.put(move)
-	again.want(Request{T: "open", Game: g})
+	again.want(message.Request{T: "open", Game: g})
 	again.until("the answer", func() bool { _, ok := again.answers["m1"]; return ok })
 	if a := again.answers["m1"]; a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
 		t.Errorf("repeated move: %+v", a)
@@ -90,8 +91,8 @@ func TestOfflineInMidMove(t *testing.T) {
 	if len(st.Moves) != 1 {
 		t.Errorf("moves %v", st.Moves)
 	}
-	watcher.state(g, "the person back", func(st State) bool { return st.Away[game.First] == nil })
-	if a := again.ask(Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m2"}); a.Code != protocol.Duplicate {
+	watcher.state(g, "the person back", func(st message.State) bool { return st.Away[game.First] == nil })
+	if a := again.ask(message.Request{T: "move", Game: g, Ply: 0, Move: "h8", ID: "m2"}); a.Code != protocol.Duplicate {
 		t.Errorf("the same move with another id: %+v", a)
 	}
 }
@@ -119,14 +120,14 @@ func TestNobodyIsAwayInCorrespondence(t *testing.T) {
 	})
 	time.Sleep(2 * cfg.Policy.AbandonAfter) // nothing may happen meanwhile
 	again := openPage(t, gw, human("ann"))
-	again.want(Request{T: "lobby", On: true})
+	again.want(message.Request{T: "lobby", On: true})
 	again.until("the game in the lobby", func() bool { return again.lobby != nil && len(again.lobby.Mine) == 1 && again.lobby.Mine[0].MyTurn })
-	again.want(Request{T: "open", Game: g})
+	again.want(message.Request{T: "open", Game: g})
 	st := again.state(g, "the game", plies(2))
 	if st.Status != protocol.Playing || st.Away[0] != nil {
 		t.Errorf("after a pause: %s, away %v", st.Status, st.Away)
 	}
-	again.want(Request{T: "move", Game: g, Ply: 2, Move: "a15"})
+	again.want(message.Request{T: "move", Game: g, Ply: 2, Move: "a15"})
 }
 
 // TestTwoGateways plays with a tab on each of two gateways, of which one dies.
@@ -140,8 +141,8 @@ func TestTwoGateways(t *testing.T) {
 	gametest.Eventually(t, "the bot on both", func() bool { return len(one.arena.Instances()) == 1 && len(two.arena.Instances()) == 1 })
 	first, second := openPage(t, one, human("ann")), openPage(t, two, human("ann"))
 	g := startGame(t, first, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
-	second.want(Request{T: "open", Game: g})
-	second.state(g, "the game", func(st State) bool { return st.You != nil })
+	second.want(message.Request{T: "open", Game: g})
+	second.state(g, "the game", func(st message.State) bool { return st.You != nil })
 	for ply := 0; ply < 8; ply += 2 {
 		p, other := first, second
 		if ply%4 != 0 {
@@ -164,12 +165,12 @@ func TestTwoGateways(t *testing.T) {
 	cat := openPage(t, three, human("cat"))
 	g = befriend(t, ben, cat, terms(t, "gomoku/freestyle-15", "300+2"))
 	playOn(t, g, [2]*socketPage{ben, cat}, script("h8", "a1", "h9", "a2"))
-	ben.want(Request{T: "resign", Game: g})
+	ben.want(message.Request{T: "resign", Game: g})
 	cat.state(g, "the end", finished)
-	cat.want(Request{T: "rematch", Game: g})
-	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil })
-	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
-	cat.state(g, "the next game", func(st State) bool { return st.Next == next })
+	cat.want(message.Request{T: "rematch", Game: g})
+	ben.state(g, "the offer", func(st message.State) bool { return st.RematchBy != nil })
+	next := ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
+	cat.state(g, "the next game", func(st message.State) bool { return st.Next == next })
 }
 
 // TestNATSRestarts stops the NATS server under a running game.
@@ -184,7 +185,7 @@ func TestNATSRestarts(t *testing.T) {
 	ann.move(g, 0, "h8")
 	ann.state(g, "the answer", plies(2))
 	srv.Close()
-	id := ann.put(Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
+	id := ann.put(message.Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
 	startListening(t, dir, port)
 	ann.until("an answer", func() bool { return ann.answers[id].T != "" })
 	if a := ann.answers[id]; a.Code == protocol.Unavailable { // it took too long: the page sends it again
@@ -192,7 +193,7 @@ func TestNATSRestarts(t *testing.T) {
 			ann.mu.Lock()
 			delete(ann.answers, id)
 			ann.mu.Unlock()
-			a := ann.ask(Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
+			a := ann.ask(message.Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "offline"})
 			return a.Code == protocol.Accepted || a.Code == protocol.Duplicate
 		})
 	} else if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
@@ -296,12 +297,12 @@ func (h *hub) from(address string) (all []*tab) {
 }
 
 // longNotice is half of what may wait for a page, and stays so when it is compressed.
-func longNotice() Notice {
+func longNotice() message.Notice {
 	data := make([]byte, outboxBytes/2)
 	for i := range data {
 		data[i] = "0123456789abcdef"[rand.IntN(16)]
 	}
-	return Notice{T: "notice", Notice: protocol.Notice{Text: string(data)}}
+	return message.Notice{T: "notice", Notice: protocol.Notice{Text: string(data)}}
 }
 
 // openNarrow returns a function that opens a socket from an address, which nobody reads.
@@ -393,23 +394,23 @@ func TestRefusals(t *testing.T) {
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	casual := terms(t, "gomoku/freestyle-15", "300+2")
 	g := startGame(t, ann, "hare", casual)
-	for _, r := range []Request{
+	for _, r := range []message.Request{
 		{T: "move", Game: g, Ply: 0, Move: "h8"}, {T: "resign", Game: g}, {T: "draw", Game: g, Step: protocol.StepOffer},
 		{T: "takeback", Game: g, Step: protocol.StepOffer}, {T: "chat", Game: g, Text: "hi"}, {T: "rematch", Game: g},
 	} {
 		ben.refuse(r, protocol.Denied)
 	}
-	ben.refuse(Request{T: "move", Game: "nothing", Ply: 0, Move: "h8"}, protocol.NoGame)
-	ben.refuse(Request{T: "play", Opponent: "fox", Terms: casual}, protocol.NotOffered)
-	ben.refuse(Request{T: "play", Opponent: human("ann"), Terms: casual}, protocol.NotOffered)
-	ben.refuse(Request{T: "play", Opponent: "nobody", Terms: casual}, protocol.NotOffered)
-	ben.refuse(Request{T: "play", Terms: casual}, protocol.Malformed)
-	ben.refuse(Request{T: "dance"}, protocol.UnknownVerb)
-	ben.refuse(Request{T: "open", Game: "a.b"}, protocol.Malformed)
-	ben.refuse(Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
-	ben.refuse(Request{T: "withdraw", Game: g}, protocol.NotOffered)
-	ann.refuse(Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
-	ben.want(Request{T: "lobby", On: true})
+	ben.refuse(message.Request{T: "move", Game: "nothing", Ply: 0, Move: "h8"}, protocol.NoGame)
+	ben.refuse(message.Request{T: "play", Opponent: "fox", Terms: casual}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "play", Opponent: human("ann"), Terms: casual}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "play", Opponent: "nobody", Terms: casual}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "play", Terms: casual}, protocol.Malformed)
+	ben.refuse(message.Request{T: "dance"}, protocol.UnknownVerb)
+	ben.refuse(message.Request{T: "open", Game: "a.b"}, protocol.Malformed)
+	ben.refuse(message.Request{T: "open", Game: "sparring.>"}, protocol.Malformed)
+	ben.refuse(message.Request{T: "withdraw", Game: g}, protocol.NotOffered)
+	ann.refuse(message.Request{T: "chat", Game: g, Text: "hello"}, protocol.Denied) // a bot does not read
+	ben.want(message.Request{T: "lobby", On: true})
 	ben.until("the opponents", func() bool { return ben.lobby != nil && len(ben.lobby.Opponents) == 3 })
 	for _, o := range ben.lobby.Opponents {
 		if o.Player != "hare" {
@@ -422,7 +423,7 @@ func TestRefusals(t *testing.T) {
 		strings.Repeat("長", 10_000): protocol.Malformed, "\u202egnp.exe": protocol.Malformed, "a\x07b": protocol.Malformed,
 		"a\u0301\u0301\u0301": protocol.Malformed, "\u2800": protocol.Malformed,
 	} {
-		a := ann.ask(Request{T: "chat", Game: g, Text: text})
+		a := ann.ask(message.Request{T: "chat", Game: g, Text: text})
 		if a.Code != code && !(a.Code == protocol.Duplicate && code == protocol.Accepted) || (a.Reason == reasonUnreadable) != (code == protocol.Malformed) {
 			t.Errorf("chat of %d bytes: %s %s, want %s", len(text), a.Code, a.Text, code)
 		}
@@ -434,13 +435,13 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("own chat %+v", n)
 	}
 
-	ann.refuse(Request{T: "open", Game: "third"}, protocol.RateLimited)
+	ann.refuse(message.Request{T: "open", Game: "third"}, protocol.RateLimited)
 
 	// What is no request at all does not close the socket; what is too long does.
 	for _, text := range []string{"", "{", "[]", `{"t":1}`, `{"t":"ping","id":"A B"}`, `{"t":"open","id":"x","game":{}}`} {
 		ben.conn.Write(t.Context(), websocket.MessageText, []byte(text))
 	}
-	ben.put(Request{T: "ping", N: 1})
+	ben.put(message.Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	more := []*socketPage{openPage(t, gw, human("ben")), openPage(t, gw, human("ben"))}
 	dialPage(t, gw, "address=a&player="+string(human("ben"))).untilClosed(statusTooMany)
@@ -458,20 +459,20 @@ func TestBusyBots(t *testing.T) {
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	hare.set(func(b *bot) { b.answer, b.free = protocol.Busy, 0 })
 	ann := openPage(t, gw, human("ann"))
-	ann.want(Request{T: "lobby", On: true})
+	ann.want(message.Request{T: "lobby", On: true})
 	ann.until("the bot busy", func() bool {
 		return ann.lobby != nil && len(ann.lobby.Opponents) == 3 && ann.lobby.Opponents[0].Busy
 	})
-	r := Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), ID: "play"}
+	r := message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), ID: "play"}
 	a := ann.want(r)
 	ann.until("the challenge in the lobby", func() bool { return len(ann.lobby.Waiting) == 1 && ann.lobby.Waiting[0].Game == a.Game })
 	ann.notice(protocol.NoticeWaiting)
-	ann.want(Request{T: "open", Game: a.Game})
+	ann.want(message.Request{T: "open", Game: a.Game})
 	again := openPage(t, gw, human("ann")) // the same request, on another socket
 	if b := again.ask(r); b.Code != a.Code || b.Game != a.Game {
 		t.Errorf("repeated: %+v, first %+v", b, a)
 	}
-	ann.want(Request{T: "withdraw", Game: a.Game})
+	ann.want(message.Request{T: "withdraw", Game: a.Game})
 	ann.until("the lobby without it", func() bool { return len(ann.lobby.Waiting) == 0 })
 	st := ann.state(a.Game, "the end of the challenge", finished)
 	if st.Outcome.Reason != protocol.ReasonWithdrawn {
@@ -506,11 +507,11 @@ func TestResults(t *testing.T) {
 	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 	ann.move(g, 0, "h8")
 	ann.state(g, "the answer", plies(2))
-	ann.want(Request{T: "resign", Game: g})
-	ann.want(Request{T: "lobby", On: true})
+	ann.want(message.Request{T: "resign", Game: g})
+	ann.want(message.Request{T: "lobby", On: true})
 	lost := func(p *socketPage) func() bool {
 		return func() bool {
-			return p.lobby != nil && len(p.lobby.Results) == 1 && p.lobby.Results[0] == PastResult{Game: "gomoku", Opponent: "hare", Level: 4, Result: "lost"}
+			return p.lobby != nil && len(p.lobby.Results) == 1 && p.lobby.Results[0] == message.PastResult{Game: "gomoku", Opponent: "hare", Level: 4, Result: "lost"}
 		}
 	}
 	ann.until("the result", lost(ann))
@@ -520,7 +521,7 @@ func TestResults(t *testing.T) {
 	gw.stop()
 	next := startGateway(t, srv, quick(), nil)
 	again := openPage(t, next, human("ann"))
-	again.want(Request{T: "lobby", On: true})
+	again.want(message.Request{T: "lobby", On: true})
 	again.until("the result", lost(again))
 }
 
@@ -547,7 +548,7 @@ func TestErasedWhilePlaying(t *testing.T) {
 		g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
 		ann.move(g, 0, "h8")
 		ann.state(g, "the answer", plies(2))
-		ann.want(Request{T: "resign", Game: g})
+		ann.want(message.Request{T: "resign", Game: g})
 		ann.state(g, "the end", finished)
 		e, _, err := gw.arena.Game(t.Context(), g)
 		if err != nil {
@@ -582,7 +583,7 @@ func TestFinishedGameIsShown(t *testing.T) {
 	private.Private = true
 	g := startGame(t, ann, "hare", private)
 	ann.move(g, 0, "h8")
-	ann.want(Request{T: "resign", Game: g})
+	ann.want(message.Request{T: "resign", Game: g})
 	before := ann.state(g, "the end", finished)
 	if !before.Private {
 		t.Error("not private")
@@ -590,7 +591,7 @@ func TestFinishedGameIsShown(t *testing.T) {
 	gw.stop()
 	next := startGateway(t, srv, cfg, func(*hub) {})
 	watcher := openPage(t, next, "")
-	watcher.want(Request{T: "open", Game: g})
+	watcher.want(message.Request{T: "open", Game: g})
 	st := watcher.state(g, "the game", finished)
 	if st.You != nil || st.Seq < before.Seq || st.Outcome != before.Outcome || st.View.Last != st.Moves[len(st.Moves)-1] || len(st.May) != 0 {
 		t.Errorf("shown: %+v", st)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -58,11 +59,11 @@ func newBounds(l Limits) *bounds {
 
 // pace refuses a request of a kind if its address has sent too many; "" is a kind
 // without a limit.
-func (b *bounds) pace(kind, address string) (Answer, bool) {
+func (b *bounds) pace(kind, address string) (message.Answer, bool) {
 	if l := b.paces[kind]; l != nil && l.allow(address, time.Now()) > 0 {
-		return refused(protocol.RateLimited, "too many "+kind+" from this address in a short time"), false
+		return message.Refused(protocol.RateLimited, "too many "+kind+" from this address in a short time"), false
 	}
-	return Answer{}, true
+	return message.Answer{}, true
 }
 
 // add counts a game; b.mu is held.
@@ -109,7 +110,7 @@ func (b *bounds) keep(g *botGame, id protocol.GameID, expires time.Time) {
 // adopt counts the running games of a person who has come, and those that it waits
 // for, unless they are counted already: they began before this gateway did, or on
 // another.
-func (h *hub) adopt(t *tab, waits []Waiting) {
+func (h *hub) adopt(t *tab, waits []message.Waiting) {
 	expires := make(map[protocol.GameID]time.Time)
 	for g := range h.runningAgainstBots(t.ID) {
 		expires[g] = time.Time{}
@@ -142,9 +143,9 @@ func (h *hub) runningAgainstBots(p protocol.PlayerID) map[protocol.GameID]bool {
 }
 
 // reserve counts one more game against a bot, before its challenge is sent.
-func (h *hub) reserve(t *tab) (*botGame, Answer, bool) {
+func (h *hub) reserve(t *tab) (*botGame, message.Answer, bool) {
 	if h.arena.NoRoom() { // the challenge would wait, and nobody would know for what
-		return nil, Answer{Code: protocol.Unavailable, Reason: reasonNoRoom, Text: "no game can be stored now"}, false
+		return nil, message.Answer{Code: protocol.Unavailable, Reason: reasonNoRoom, Text: "no game can be stored now"}, false
 	}
 	own := h.runningAgainstBots(t.ID)
 	for _, w := range t.here.waits() {
@@ -167,14 +168,14 @@ func (h *hub) reserve(t *tab) (*botGame, Answer, bool) {
 		}
 	}
 	if len(own)+asked >= b.perPerson {
-		return nil, Answer{Code: protocol.RateLimited, Reason: reasonOwnGames, Text: "this person has too many games against bots"}, false
+		return nil, message.Answer{Code: protocol.RateLimited, Reason: reasonOwnGames, Text: "this person has too many games against bots"}, false
 	}
 	if len(b.addresses[t.address]) >= b.perAddress {
-		return nil, Answer{Code: protocol.RateLimited, Reason: reasonAddressGames, Text: "this address has too many games against bots"}, false
+		return nil, message.Answer{Code: protocol.RateLimited, Reason: reasonAddressGames, Text: "this address has too many games against bots"}, false
 	}
 	g := &botGame{address: t.address, player: t.ID}
 	b.add(g)
-	return g, Answer{}, true
+	return g, message.Answer{}, true
 }
 
 // dropEnded drops games of an address whose end was missed.
@@ -196,7 +197,7 @@ func (h *hub) dropEnded(address string) {
 }
 
 // againstBot challenges a bot, if the person and its address may have one more game.
-func (h *hub) againstBot(ctx context.Context, t *tab, m protocol.ChallengeRequest) Answer {
+func (h *hub) againstBot(ctx context.Context, t *tab, m protocol.ChallengeRequest) message.Answer {
 	g, a, ok := h.reserve(t)
 	if !ok {
 		return a

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game/gametest"
 	"sparring/protocol"
 	"sparring/screen/static"
@@ -26,7 +27,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	})
 	hare := joinBot(t, srv, "hare", protocol.Hello{})
 	hare.set(func(b *bot) { b.free = 8 })
-	play := Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
+	play := message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
 	refusals := map[string]int{}
 	var first *socketPage
 	var games []protocol.GameID
@@ -50,13 +51,13 @@ func TestFloodOfOneAddress(t *testing.T) {
 	}
 	other := pageFrom(t, gw, "quiet", human("other"))
 	g := other.want(play).Game
-	other.want(Request{T: "open", Game: g})
-	other.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	other.want(message.Request{T: "open", Game: g})
+	other.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 
 	// An end makes room for one.
-	first.want(Request{T: "open", Game: games[0]})
-	first.state(games[0], "the start", func(st State) bool { return st.Status == protocol.Playing })
-	first.want(Request{T: "resign", Game: games[0]})
+	first.want(message.Request{T: "open", Game: games[0]})
+	first.state(games[0], "the start", func(st message.State) bool { return st.Status == protocol.Playing })
+	first.want(message.Request{T: "resign", Game: games[0]})
 	first.state(games[0], "the end", finished)
 	gametest.Eventually(t, "room for another game", func() bool {
 		return first.ask(play).Code == protocol.Accepted || // or it was, and the answer came too late
@@ -71,7 +72,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	wrong := *play.Terms
 	wrong.Position = "nothing"
 	for range 3 {
-		cat.refuse(Request{T: "play", Opponent: "hare", Terms: &wrong}, protocol.UnknownGame)
+		cat.refuse(message.Request{T: "play", Opponent: "hare", Terms: &wrong}, protocol.UnknownGame)
 	}
 	cat.want(play)
 
@@ -82,7 +83,7 @@ func TestFloodOfOneAddress(t *testing.T) {
 	if a := other.ask(play); a.Reason != reasonOwnGames {
 		t.Errorf("with a waiting challenge: %+v", a)
 	}
-	other.want(Request{T: "withdraw", Game: w})
+	other.want(message.Request{T: "withdraw", Game: w})
 	gametest.Eventually(t, "room after the withdrawal", func() bool { return other.ask(play).Code == protocol.Accepted })
 
 	// A challenge that has just stopped waiting counts until its game is seen to run, or could
@@ -143,7 +144,7 @@ func TestPaceOfOneAddress(t *testing.T) {
 	ann, ben := pageFrom(t, gw, "one", human("ann")), pageFrom(t, gw, "one", human("ben"))
 	cat := pageFrom(t, gw, "two", human("cat"))
 	for _, kind := range []string{"join", "resign", "chat", "hint"} {
-		r := Request{T: kind, Game: "nothing", Token: "nothing", Text: "hello", Level: 1}
+		r := message.Request{T: kind, Game: "nothing", Token: "nothing", Text: "hello", Level: 1}
 		codes := []protocol.Code{ann.ask(r).Code, ben.ask(r).Code, ann.ask(r).Code, ben.ask(r).Code, cat.ask(r).Code}
 		limited := slices.Repeat([]protocol.Code{protocol.RateLimited}, 2)
 		if slices.Contains(codes[:2], protocol.RateLimited) || !slices.Equal(codes[2:4], limited) || codes[4] == protocol.RateLimited {
@@ -166,7 +167,7 @@ func TestLookupsOfOneAddress(t *testing.T) {
 	ann, ben := pageFrom(t, gw, "one", human("ann")), pageFrom(t, gw, "one", human("ben"))
 	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
-	why := Request{T: "why", Game: g, From: "h8"}
+	why := message.Request{T: "why", Game: g, From: "h8"}
 	stranger := pageFrom(t, gw, "one", "")
 	served := 0
 	for range most + 1 {
@@ -177,13 +178,13 @@ func TestLookupsOfOneAddress(t *testing.T) {
 	if served == 0 || served > most {
 		t.Errorf("%d requests are served", served)
 	}
-	for _, r := range []Request{why, {T: "open", Game: g}, {T: "invited", Token: "nothing"}} {
+	for _, r := range []message.Request{why, {T: "open", Game: g}, {T: "invited", Token: "nothing"}} {
 		for _, p := range []*socketPage{stranger, ann, pageFrom(t, gw, "one", "")} {
 			p.refuse(r, protocol.RateLimited)
 		}
 	}
 	far := pageFrom(t, gw, "two", "")
-	far.want(Request{T: "open", Game: g})
+	far.want(message.Request{T: "open", Game: g})
 	far.want(why)
 	ann.move(g, 2, "h9")
 	ben.move(g, 3, "b1")
@@ -200,13 +201,13 @@ func TestGamesOpenedAtOnce(t *testing.T) {
 	gw := startGateway(t, srv, quick(), nil)
 	for _, id := range []protocol.PlayerID{"", human("ann")} {
 		p := openPage(t, gw, id)
-		p.untilTooManyAtOnce(Request{T: "open", Game: "nothing"})
-		gametest.Eventually(t, "room for another", func() bool { return p.ask(Request{T: "open", Game: "nothing"}).Code == protocol.NoGame })
+		p.untilTooManyAtOnce(message.Request{T: "open", Game: "nothing"})
+		gametest.Eventually(t, "room for another", func() bool { return p.ask(message.Request{T: "open", Game: "nothing"}).Code == protocol.NoGame })
 	}
 }
 
 // untilTooManyAtOnce sends requests that wait, until one is refused because too many do.
-func (p *socketPage) untilTooManyAtOnce(r Request) {
+func (p *socketPage) untilTooManyAtOnce(r message.Request) {
 	p.t.Helper()
 	gametest.Eventually(p.t, "too many "+r.T+" at once", func() bool {
 		var ids []string

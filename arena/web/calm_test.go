@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"sparring/arena/web/message"
 )
 
 // mostShift is how much the layout of a page may shift in a game, as browsers measure it.
@@ -65,7 +67,7 @@ func TestCalmGame(t *testing.T) {
 			}
 			r.is(smallTargets, "")
 			r.shot(fmt.Sprintf("game-%d", screen.width))
-			r.other.want(Request{T: "resign", Game: id})
+			r.other.want(message.Request{T: "resign", Game: id})
 			r.is("!!document.documentElement.dataset.result", "true")
 			r.is("[...document.querySelectorAll('button:disabled')].filter(e => e.matches('.board-back') && e.checkVisibility({visibilityProperty: true})).length", "0")
 			r.is(smallTargets, "")

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -48,10 +49,10 @@ func readable(text string) bool {
 	return true
 }
 
-func (h *hub) chat(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) chat(ctx context.Context, t *tab, r message.Request) message.Answer {
 	p := t.here
 	if !readable(r.Text) {
-		return Answer{Code: protocol.Malformed, Reason: reasonUnreadable, Text: "text: want 1 to 500 visible characters"}
+		return message.Answer{Code: protocol.Malformed, Reason: reasonUnreadable, Text: "text: want 1 to 500 visible characters"}
 	}
 	if a, ok := allow(p.chats, "messages"); !ok {
 		return a
@@ -87,12 +88,12 @@ const keptLines = 20
 func (p *participant) tellChat(n protocol.Notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.lines, func(o Notice) bool {
+	if slices.ContainsFunc(p.lines, func(o message.Notice) bool {
 		return o.Game == n.Game && o.From == n.From && o.ID == n.ID && n.ID != ""
 	}) {
 		return
 	}
-	said := Notice{T: "notice", Notice: n, Said: time.Now().UnixMilli()}
+	said := message.Notice{T: "notice", Notice: n, Said: time.Now().UnixMilli()}
 	if k := len(p.lines); k > 0 {
 		said.Said = max(said.Said, p.lines[k-1].Said+1)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -71,7 +72,7 @@ func TestChatAgain(t *testing.T) {
 	other, g := befriend(t, ann, ben, casual), befriend(t, ann, ben, casual)
 	say := func(p *socketPage, g protocol.GameID, text string) {
 		p.t.Helper()
-		p.want(Request{T: "chat", Game: g, Text: text})
+		p.want(message.Request{T: "chat", Game: g, Text: text})
 	}
 	say(ben, other, "elsewhere")
 	say(ben, g, "one")
@@ -81,7 +82,7 @@ func TestChatAgain(t *testing.T) {
 	say(ben, g, "two")
 	ben.reads(g, "one", "two")
 	ann = openPage(t, gw, human("ann"))
-	ann.want(Request{T: "open", Game: g})
+	ann.want(message.Request{T: "open", Game: g})
 	ann.reads(g, "one", "two")
 	ann.reads(other)
 
@@ -89,7 +90,7 @@ func TestChatAgain(t *testing.T) {
 	say(ann, g, "three")
 	ann.close()
 	ann = openPage(t, gw, human("ann"))
-	ann.want(Request{T: "open", Game: g})
+	ann.want(message.Request{T: "open", Game: g})
 	ann.reads(g, "one", "two", "three")
 	ben.reads(g, "one", "two", "three")
 
@@ -99,15 +100,15 @@ func TestChatAgain(t *testing.T) {
 	ann = openPage(t, gw, human("ann"))
 	say(ann, g, "five")
 	ann.reads(g, "five")
-	ann.want(Request{T: "open", Game: g})
+	ann.want(message.Request{T: "open", Game: g})
 	ann.reads(g, "one", "two", "three", "four", "five")
 
 	eve := openPage(t, gw, human("eve"))
-	eve.want(Request{T: "open", Game: g})
+	eve.want(message.Request{T: "open", Game: g})
 	eve.state(g, "for her", plies(0))
 	say(ben, g, "six")
 	ann.reads(g, "one", "two", "three", "four", "five", "six")
-	eve.want(Request{T: "open", Game: g})
+	eve.want(message.Request{T: "open", Game: g})
 	eve.reads(g)
 
 	p := gw.participant(human("ann"), "")

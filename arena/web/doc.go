@@ -6,7 +6,7 @@
 //	requests   position.go, qr.go  views of positions; codes of links
 //	people     people.go, session.go, names.go, address.go  accounts, sessions, links for other devices
 //	pages      pages.go, gamepage.go, rules.go, templates  what can be read without a script
-//	hub        hub.go, message.go, bounds.go  requests of pages, who serves them, how many from an address
+//	hub        hub.go, bounds.go  requests of pages, who serves them, how many from an address
 //	sockets    socket.go, outbox.go  one for each tab, with what waits to be sent
 //	person     participant.go, act.go  the pulse of a person's seats; moves and other acts
 //	games      table.go, tableshow.go  a game that somebody has open, shown to all who have

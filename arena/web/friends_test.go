@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -20,7 +21,7 @@ func parted(t testing.TB) (gw *gateway, ann, ben *socketPage, g protocol.GameID)
 	gw = startGateway(t, srv, quick(), nil)
 	ann, ben = openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	g = befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
-	ann.want(Request{T: "resign", Game: g})
+	ann.want(message.Request{T: "resign", Game: g})
 	ben.state(g, "the end", finished)
 	return gw, ann, ben, g
 }
@@ -30,15 +31,15 @@ func parted(t testing.TB) (gw *gateway, ann, ben *socketPage, g protocol.GameID)
 func befriend(t testing.TB, ann, ben *socketPage, terms *protocol.Terms) protocol.GameID {
 	t.Helper()
 	first := game.First
-	link := ann.want(Request{T: "invite", Terms: terms, Seat: &first})
+	link := ann.want(message.Request{T: "invite", Terms: terms, Seat: &first})
 	if len(link.Token) < 26 || !strings.HasSuffix(link.URL, "/invite/"+link.Token) {
 		t.Fatalf("link %+v", link)
 	}
-	seen := ben.want(Request{T: "invited", Token: link.Token})
+	seen := ben.want(message.Request{T: "invited", Token: link.Token})
 	if seen.Terms == nil || !seen.Terms.Equal(*terms) || seen.Seat == nil || *seen.Seat != game.Second || seen.Player != ann.welcome.Player {
 		t.Fatalf("invited to %+v", seen)
 	}
-	g := ben.want(Request{T: "join", Token: link.Token}).Game
+	g := ben.want(message.Request{T: "join", Token: link.Token}).Game
 	ann.until("notice of the game", func() bool {
 		for _, n := range ann.notices {
 			if n.Kind == noticeStarted && n.Game == g {
@@ -48,8 +49,8 @@ func befriend(t testing.TB, ann, ben *socketPage, terms *protocol.Terms) protoco
 		return false
 	})
 	for _, p := range []*socketPage{ann, ben} {
-		p.want(Request{T: "open", Game: g})
-		p.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing && st.You != nil })
+		p.want(message.Request{T: "open", Game: g})
+		p.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing && st.You != nil })
 	}
 	return g
 }
@@ -67,7 +68,7 @@ func playOn(t testing.TB, g protocol.GameID, pages [2]*socketPage, pick func(ply
 		if text == "" {
 			return
 		}
-		pages[st.Turn].want(Request{T: "move", Game: g, Ply: ply, Move: text})
+		pages[st.Turn].want(message.Request{T: "move", Game: g, Ply: ply, Move: text})
 	}
 }
 
@@ -136,14 +137,14 @@ func TestFriendsFinishGames(t *testing.T) {
 }
 
 func resignation(g protocol.GameID, pages [2]*socketPage) {
-	pages[0].want(Request{T: "resign", Game: g})
+	pages[0].want(message.Request{T: "resign", Game: g})
 }
 
 func agreement(g protocol.GameID, pages [2]*socketPage) {
 	ply := len(pages[0].state(g, "the position", plies(0)).Moves)
-	pages[0].want(Request{T: "draw", Game: g, Ply: ply, Step: protocol.StepOffer})
-	pages[1].state(g, "the offer", func(st State) bool { return st.DrawBy != nil && *st.DrawBy == game.First })
-	pages[1].want(Request{T: "draw", Game: g, Ply: ply, Step: protocol.StepAccept})
+	pages[0].want(message.Request{T: "draw", Game: g, Ply: ply, Step: protocol.StepOffer})
+	pages[1].state(g, "the offer", func(st message.State) bool { return st.DrawBy != nil && *st.DrawBy == game.First })
+	pages[1].want(message.Request{T: "draw", Game: g, Ply: ply, Step: protocol.StepAccept})
 }
 
 func TestInvitations(t *testing.T) {
@@ -152,32 +153,32 @@ func TestInvitations(t *testing.T) {
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben, cat := openPage(t, gw, human("ann")), openPage(t, gw, human("ben")), openPage(t, gw, human("cat"))
 	casual := terms(t, "gomoku/freestyle-15", "300+2")
-	ann.want(Request{T: "lobby", On: true})
+	ann.want(message.Request{T: "lobby", On: true})
 
-	link := ann.want(Request{T: "invite", Terms: casual})
+	link := ann.want(message.Request{T: "invite", Terms: casual})
 	ann.until("the invitation in the lobby", func() bool {
 		return ann.lobby != nil && len(ann.lobby.Waiting) == 1 && ann.lobby.Waiting[0].Token == link.Token && ann.lobby.Waiting[0].URL == link.URL
 	})
-	ann.refuse(Request{T: "join", Token: link.Token}, protocol.Denied)
-	ben.refuse(Request{T: "uninvite", Token: link.Token}, protocol.NotOffered)
-	ann.want(Request{T: "uninvite", Token: link.Token})
+	ann.refuse(message.Request{T: "join", Token: link.Token}, protocol.Denied)
+	ben.refuse(message.Request{T: "uninvite", Token: link.Token}, protocol.NotOffered)
+	ann.want(message.Request{T: "uninvite", Token: link.Token})
 	ann.until("the lobby without it", func() bool { return len(ann.lobby.Waiting) == 0 })
-	ben.refuse(Request{T: "join", Token: link.Token}, protocol.NotOffered)
-	ben.refuse(Request{T: "invited", Token: link.Token}, protocol.NotOffered)
-	ben.refuse(Request{T: "join", Token: "nothing"}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "join", Token: link.Token}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "invited", Token: link.Token}, protocol.NotOffered)
+	ben.refuse(message.Request{T: "join", Token: "nothing"}, protocol.NotOffered)
 
 	// The lobby's own name of an invitation revokes it, too.
-	ann.want(Request{T: "invite", Terms: casual})
+	ann.want(message.Request{T: "invite", Terms: casual})
 	ann.until("the next invitation in the lobby", func() bool { return len(ann.lobby.Waiting) == 1 })
-	ann.want(Request{T: "uninvite", Token: ann.lobby.Waiting[0].Invite})
+	ann.want(message.Request{T: "uninvite", Token: ann.lobby.Waiting[0].Invite})
 
-	link = ann.want(Request{T: "invite", Terms: casual})
-	r := Request{T: "join", Token: link.Token, ID: "again"}
+	link = ann.want(message.Request{T: "invite", Terms: casual})
+	r := message.Request{T: "join", Token: link.Token, ID: "again"}
 	g := ben.want(r).Game
-	if again := ben.ask(Request{T: "join", Token: link.Token}); again.Game != g {
+	if again := ben.ask(message.Request{T: "join", Token: link.Token}); again.Game != g {
 		t.Errorf("accepted twice: %+v, then %s", again, g)
 	}
-	cat.refuse(Request{T: "join", Token: link.Token}, protocol.NotOffered)
+	cat.refuse(message.Request{T: "join", Token: link.Token}, protocol.NotOffered)
 	ann.notice(noticeStarted)
 	if n := len(gw.arena.RunningOf(human("ann"))); n != 1 {
 		t.Errorf("%d games of one invitation", n)
@@ -185,7 +186,7 @@ func TestInvitations(t *testing.T) {
 
 	// An acceptance that came to nothing, because the platform was away for longer than
 	// the challenge waited, does not use the invitation up.
-	link = ann.want(Request{T: "invite", Terms: casual})
+	link = ann.want(message.Request{T: "invite", Terms: casual})
 	nobody := human("nobody")
 	lost := gw.participant(human("ben"), "").challenge(t.Context(), protocol.ChallengeRequest{
 		Header: protocol.Header{ID: "lost"}, Terms: *casual, Opponent: nobody, ExpireMS: 1,
@@ -197,23 +198,23 @@ func TestInvitations(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	ben.refuse(Request{T: "join", Token: link.Token}, protocol.Unavailable)
-	ben.want(Request{T: "join", Token: link.Token})
+	ben.refuse(message.Request{T: "join", Token: link.Token}, protocol.Unavailable)
+	ben.want(message.Request{T: "join", Token: link.Token})
 
 	wrong := *casual
 	wrong.Rules = "gomoku/none"
-	ben.refuse(Request{T: "invite", Terms: &wrong}, protocol.UnknownGame)
-	ben.refuse(Request{T: "invite"}, protocol.Malformed)
+	ben.refuse(message.Request{T: "invite", Terms: &wrong}, protocol.UnknownGame)
+	ben.refuse(message.Request{T: "invite"}, protocol.Malformed)
 	rated := *casual
 	rated.Rated, rated.Position = true, "start"
-	if a := ben.ask(Request{T: "invite", Terms: &rated}); a.Code == protocol.Accepted {
+	if a := ben.ask(message.Request{T: "invite", Terms: &rated}); a.Code == protocol.Accepted {
 		t.Error("a rated game from a position was accepted")
 	}
 	for range maxInvites {
-		cat.want(Request{T: "invite", Terms: casual})
+		cat.want(message.Request{T: "invite", Terms: casual})
 	}
 	gametest.Eventually(t, "the invitations", func() bool { return len(gw.agreements.invitesOf(human("cat"))) == maxInvites })
-	cat.refuse(Request{T: "invite", Terms: casual}, protocol.RateLimited)
+	cat.refuse(message.Request{T: "invite", Terms: casual}, protocol.RateLimited)
 }
 
 func TestRematch(t *testing.T) {
@@ -226,47 +227,47 @@ func TestRematch(t *testing.T) {
 	strict := terms(t, "gomoku/freestyle-15", "300+2")
 	strict.Strict = true
 	g := befriend(t, ann, ben, strict)
-	watcher.want(Request{T: "open", Game: g})
-	ann.refuse(Request{T: "rematch", Game: g}, protocol.NotOffered)
-	ann.want(Request{T: "resign", Game: g})
+	watcher.want(message.Request{T: "open", Game: g})
+	ann.refuse(message.Request{T: "rematch", Game: g}, protocol.NotOffered)
+	ann.want(message.Request{T: "resign", Game: g})
 	ben.state(g, "the end", finished)
 
-	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer})
-	ann.refuse(Request{T: "rematch", Game: g, Step: protocol.StepOffer}, protocol.Duplicate)
-	ann.refuse(Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.NotOffered)
-	offered := func(st State) bool { return st.RematchBy != nil && *st.RematchBy == game.First }
+	ann.want(message.Request{T: "rematch", Game: g, Step: protocol.StepOffer})
+	ann.refuse(message.Request{T: "rematch", Game: g, Step: protocol.StepOffer}, protocol.Duplicate)
+	ann.refuse(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.NotOffered)
+	offered := func(st message.State) bool { return st.RematchBy != nil && *st.RematchBy == game.First }
 	ben.state(g, "the offer", offered)
 	watcher.state(g, "the offer", offered)
-	watcher.refuse(Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.Denied)
-	ben.want(Request{T: "rematch", Game: g, Step: protocol.StepDecline})
-	ann.state(g, "the refusal", func(st State) bool { return st.RematchBy == nil })
-	ben.refuse(Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.NotOffered)
+	watcher.refuse(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.Denied)
+	ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepDecline})
+	ann.state(g, "the refusal", func(st message.State) bool { return st.RematchBy == nil })
+	ben.refuse(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}, protocol.NotOffered)
 
-	ann.want(Request{T: "rematch", Game: g})
+	ann.want(message.Request{T: "rematch", Game: g})
 	ben.state(g, "the offer", offered)
-	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
+	next := ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game
 	for _, p := range []*socketPage{ann, ben, watcher} {
-		p.state(g, "the next game", func(st State) bool { return st.Next == next })
-		p.want(Request{T: "open", Game: next})
+		p.state(g, "the next game", func(st message.State) bool { return st.Next == next })
+		p.want(message.Request{T: "open", Game: next})
 	}
-	st := ann.state(next, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	st := ann.state(next, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	if st.You == nil || *st.You != game.Second || !st.Terms.Equal(*strict) {
 		t.Errorf("rematch: seat %v, terms %+v", st.You, st.Terms)
 	}
-	if again := ann.ask(Request{T: "rematch", Game: g}); again.Game != next {
+	if again := ann.ask(message.Request{T: "rematch", Game: g}); again.Game != next {
 		t.Errorf("another rematch of the same game: %+v", again)
 	}
 
 	// A bot agrees at once.
 	seat := game.First
-	g = ann.want(Request{T: "play", Opponent: "hare", Terms: strict, Seat: &seat}).Game
-	ann.want(Request{T: "open", Game: g})
-	ann.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
-	ann.want(Request{T: "resign", Game: g})
+	g = ann.want(message.Request{T: "play", Opponent: "hare", Terms: strict, Seat: &seat}).Game
+	ann.want(message.Request{T: "open", Game: g})
+	ann.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
+	ann.want(message.Request{T: "resign", Game: g})
 	ann.state(g, "the end", finished)
-	next = ann.want(Request{T: "rematch", Game: g}).Game
-	ann.want(Request{T: "open", Game: next})
-	st = ann.state(next, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	next = ann.want(message.Request{T: "rematch", Game: g}).Game
+	ann.want(message.Request{T: "open", Game: next})
+	st = ann.state(next, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	if *st.You != game.Second || st.Holders[0].Player != "hare" {
 		t.Errorf("rematch: seat %v, holders %+v", *st.You, st.Holders)
 	}
@@ -288,13 +289,13 @@ func TestAgreementWithoutAGame(t *testing.T) {
 		}
 	}
 	agreed(0)
-	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer}) // his challenge is under way
+	ann.want(message.Request{T: "rematch", Game: g, Step: protocol.StepOffer}) // his challenge is under way
 	agreed(agreedFor + time.Second)
-	ann.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer})
-	ben.state(g, "the offer", func(st State) bool { return st.RematchBy != nil && *st.RematchBy == game.First })
+	ann.want(message.Request{T: "rematch", Game: g, Step: protocol.StepOffer})
+	ben.state(g, "the offer", func(st message.State) bool { return st.RematchBy != nil && *st.RematchBy == game.First })
 	agreed(agreedFor + time.Second)
-	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game // a repetition, late
-	ann.state(g, "the next game", func(st State) bool { return next != "" && st.Next == next })
+	next := ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepAccept}).Game // a repetition, late
+	ann.state(g, "the next game", func(st message.State) bool { return next != "" && st.Next == next })
 }
 
 // TestOffersAfterADecline: an offer to continue may be made once more after it was declined
@@ -310,7 +311,7 @@ func TestOffersAfterADecline(t *testing.T) {
 		p.state(g, "the end", finished)
 	}
 	for _, kind := range []string{"rematch", "takeback"} {
-		offer, decline := Request{T: kind, Game: g, Step: protocol.StepOffer}, Request{T: kind, Game: g, Step: protocol.StepDecline}
+		offer, decline := message.Request{T: kind, Game: g, Step: protocol.StepOffer}, message.Request{T: kind, Game: g, Step: protocol.StepDecline}
 		ben.want(offer)
 		ann.want(decline)
 		ben.want(offer)
@@ -325,9 +326,9 @@ func TestOffersAfterADecline(t *testing.T) {
 			t.Errorf("a third %s, after one of the opponent: %+v", kind, a)
 		}
 	}
-	ann.want(Request{T: "rematch", Game: g})
-	next := ben.want(Request{T: "rematch", Game: g, Step: protocol.StepOffer}).Game // which agrees to hers
-	ann.state(g, "the next game", func(st State) bool { return st.Next == next })
+	ann.want(message.Request{T: "rematch", Game: g})
+	next := ben.want(message.Request{T: "rematch", Game: g, Step: protocol.StepOffer}).Game // which agrees to hers
+	ann.state(g, "the next game", func(st message.State) bool { return st.Next == next })
 	for _, lang := range static.Languages {
 		if gw.server.site.texts[lang].Texts["error."+reasonDeclined] == "" {
 			t.Errorf("%s: no sentence for it", lang)
@@ -351,51 +352,51 @@ func TestTakebackOfTheLastMove(t *testing.T) {
 	})
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	second := game.Second
-	g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Seat: &second}).Game
-	ann.want(Request{T: "open", Game: g})
+	g := ann.want(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Seat: &second}).Game
+	ann.want(message.Request{T: "open", Game: g})
 	for i, text := range []string{"a1", "a2", "a3", "a4"} {
 		ann.state(g, "the bot's move", plies(2*i+1))
-		ann.want(Request{T: "move", Game: g, Ply: 2*i + 1, Move: text})
+		ann.want(message.Request{T: "move", Game: g, Ply: 2*i + 1, Move: text})
 	}
 	st := ann.state(g, "the end", finished)
 	if st.Outcome.Reason != game.Five || !strings.Contains(fmt.Sprint(st.May), "takeback") {
 		t.Errorf("outcome %+v, may %v", st.Outcome, st.May)
 	}
 	hare.set(func(b *bot) { b.pick = func(protocol.State, []string) string { return "" } })
-	next := ann.want(Request{T: "takeback", Game: g, Step: protocol.StepOffer}).Game
-	ann.want(Request{T: "open", Game: next})
-	st = ann.state(next, "the position before", func(st State) bool { return st.Status == protocol.Playing })
+	next := ann.want(message.Request{T: "takeback", Game: g, Step: protocol.StepOffer}).Game
+	ann.want(message.Request{T: "open", Game: next})
+	st = ann.state(next, "the position before", func(st message.State) bool { return st.Status == protocol.Playing })
 	if len(st.Moves) != 7 || *st.You != game.Second || st.Turn != game.Second {
 		t.Errorf("after %d moves, seat %v, %v to act", len(st.Moves), *st.You, st.Turn)
 	}
-	ann.state(g, "the link to it", func(st State) bool { return st.Next == next })
-	ann.refuse(Request{T: "takeback", Game: next, Ply: 7, Step: protocol.StepOffer}, protocol.Illegal)
+	ann.state(g, "the link to it", func(st message.State) bool { return st.Next == next })
+	ann.refuse(message.Request{T: "takeback", Game: next, Ply: 7, Step: protocol.StepOffer}, protocol.Illegal)
 
 	// A friend has to agree. A resignation can't be taken back, nor anything in a
 	// strict game.
 	g = befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1", "h9", "a2", "h10", "a3", "h11", "a4", "h12"))
 	ben.state(g, "the end", finished)
-	ben.want(Request{T: "takeback", Game: g, Step: protocol.StepOffer})
-	ann.state(g, "the request", func(st State) bool { return st.TakebackBy != nil && *st.TakebackBy == game.Second })
-	ann.refuse(Request{T: "takeback", Game: g, Step: protocol.StepOffer}, protocol.NotOffered) // of another move
-	next = ann.want(Request{T: "takeback", Game: g, Step: protocol.StepAccept}).Game
-	ben.want(Request{T: "open", Game: next})
-	st = ben.state(next, "the position before", func(st State) bool { return st.Status == protocol.Playing })
+	ben.want(message.Request{T: "takeback", Game: g, Step: protocol.StepOffer})
+	ann.state(g, "the request", func(st message.State) bool { return st.TakebackBy != nil && *st.TakebackBy == game.Second })
+	ann.refuse(message.Request{T: "takeback", Game: g, Step: protocol.StepOffer}, protocol.NotOffered) // of another move
+	next = ann.want(message.Request{T: "takeback", Game: g, Step: protocol.StepAccept}).Game
+	ben.want(message.Request{T: "open", Game: next})
+	st = ben.state(next, "the position before", func(st message.State) bool { return st.Status == protocol.Playing })
 	if len(st.Moves) != 7 || *st.You != game.Second {
 		t.Errorf("after %d moves, seat %v", len(st.Moves), *st.You)
 	}
 	ben.move(next, 7, "b4")
-	ben.want(Request{T: "resign", Game: next})
+	ben.want(message.Request{T: "resign", Game: next})
 	if st = ben.state(next, "the end", finished); strings.Contains(fmt.Sprint(st.May), "takeback") {
 		t.Errorf("may %v after a resignation", st.May)
 	}
-	ben.refuse(Request{T: "takeback", Game: next, Step: protocol.StepOffer}, protocol.Illegal)
+	ben.refuse(message.Request{T: "takeback", Game: next, Step: protocol.StepOffer}, protocol.Illegal)
 	strict := terms(t, "gomoku/freestyle-15", "300+2")
 	strict.Strict = true
 	g = befriend(t, ann, ben, strict)
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
-	ann.refuse(Request{T: "takeback", Game: g, Ply: 2, Step: protocol.StepOffer}, protocol.Illegal)
+	ann.refuse(message.Request{T: "takeback", Game: g, Ply: 2, Step: protocol.StepOffer}, protocol.Illegal)
 	if st := ann.state(g, "two moves", plies(2)); strings.Contains(fmt.Sprint(st.May), "takeback") || strings.Contains(fmt.Sprint(st.May), "hint") {
 		t.Errorf("may %v in a strict game", st.May)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/glicko"
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -67,7 +67,7 @@ type address struct {
 
 // handler serves one kind of request.
 type handler struct {
-	serve func(ctx context.Context, t *tab, r Request) Answer
+	serve func(ctx context.Context, t *tab, r message.Request) message.Answer
 	// Anyone: without a session, too. Such requests change nothing.
 	anyone bool
 	// AtOnce: in the order of arrival, before the next request is read; it must
@@ -331,25 +331,25 @@ func (h *hub) event(e protocol.Event, seq uint64) {
 
 // serve answers one request of a page.
 func (h *hub) serve(t *tab, data []byte) {
-	var r Request
+	var r message.Request
 	if err := json.Unmarshal(data, &r); err != nil {
-		t.answer("", refused(protocol.Malformed, "not a request"))
+		t.answer("", message.Refused(protocol.Malformed, "not a request"))
 		return
 	}
 	if protocol.CheckID("id", r.ID) != nil {
-		t.answer("", refused(protocol.Malformed, "id: want 1 to 32 of a-z 0-9 _ -"))
+		t.answer("", message.Refused(protocol.Malformed, "id: want 1 to 32 of a-z 0-9 _ -"))
 		return
 	}
-	if err := r.check(); err != nil {
-		t.answer(r.ID, refused(protocol.Malformed, err.Error()))
+	if err := r.Check(); err != nil {
+		t.answer(r.ID, message.Refused(protocol.Malformed, err.Error()))
 		return
 	}
 	handler, ok := h.requests[r.T]
 	switch {
 	case !ok:
-		t.answer(r.ID, refused(protocol.UnknownVerb, "no such request"))
+		t.answer(r.ID, message.Refused(protocol.UnknownVerb, "no such request"))
 	case t.here == nil && !handler.anyone:
-		t.answer(r.ID, refused(protocol.Denied, "without a session a page can only watch"))
+		t.answer(r.ID, message.Refused(protocol.Denied, "without a session a page can only watch"))
 	case handler.atOnce && t.again(r):
 	case !h.paced(t, r.ID, handler.pace):
 	case handler.atOnce:
@@ -357,7 +357,7 @@ func (h *hub) serve(t *tab, data []byte) {
 			t.answer(r.ID, a)
 		}
 	case t.here == nil:
-		t.beside(r.ID, func(ctx context.Context) Answer { return handler.serve(ctx, t, r) })
+		t.beside(r.ID, func(ctx context.Context) message.Answer { return handler.serve(ctx, t, r) })
 	default:
 		t.here.once(t, r, handler)
 	}
@@ -397,39 +397,7 @@ func (h *hub) spawn(f func(context.Context)) bool {
 	return true
 }
 
-// check returns an error if a field has a form that no request has. What it means
-// is up to the handlers.
-func (r *Request) check() error {
-	for what, id := range map[string]string{"game": string(r.Game), "opponent": string(r.Opponent)} {
-		if id != "" && protocol.CheckID(what, id) != nil {
-			return fmt.Errorf("%s: want 1 to 32 of a-z 0-9 _ -", what)
-		}
-	}
-	if r.Pool != "" && r.Pool.Check() != nil {
-		return fmt.Errorf("pool: want up to four ids of a-z 0-9 _ - joined by dots")
-	}
-	if r.Terms != nil {
-		if err := r.Terms.Check(); err != nil {
-			return err
-		}
-	}
-	switch r.Step {
-	case "", protocol.StepOffer, protocol.StepAccept, protocol.StepDecline:
-	default:
-		return fmt.Errorf("step: want offer, accept or decline")
-	}
-	for what, n := range map[string]int{"move": len(r.Move), "from": len(r.From), "to": len(r.To), "what": len(r.What), "token": len(r.Token)} {
-		if n > 64 {
-			return fmt.Errorf("%s: too long", what)
-		}
-	}
-	if r.Ply < 0 || r.LagMS < 0 {
-		return fmt.Errorf("ply, lag_ms: want 0 or more")
-	}
-	return nil
-}
-
-func (h *hub) ping(_ context.Context, t *tab, r Request) Answer {
-	t.send("", Pong{T: "pong", N: r.N, ServerTime: time.Now().UTC()})
-	return Answer{T: noAnswer}
+func (h *hub) ping(_ context.Context, t *tab, r message.Request) message.Answer {
+	t.send("", message.Pong{T: "pong", N: r.N, ServerTime: time.Now().UTC()})
+	return message.Answer{T: noAnswer}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sparring/arena/livegame"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/protocol"
@@ -64,8 +65,8 @@ const (
 	reasonAbsentOffer = "absent-offer" // who offers to continue has none
 )
 
-func absent(reason, name string) Answer {
-	return Answer{Code: protocol.Unavailable, Reason: reason, Name: name, Text: "the other player is not here now"}
+func absent(reason, name string) message.Answer {
+	return message.Answer{Code: protocol.Unavailable, Reason: reason, Name: name, Text: "the other player is not here now"}
 }
 
 // live reports whether both players have to be here from the start of a game.
@@ -107,15 +108,15 @@ func (s *agreements) invitesOf(p protocol.PlayerID) map[string]invitation {
 	return list
 }
 
-func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) invite(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if a, ok := allow(t.here.challenges, "challenges"); !ok {
 		return a
 	}
 	if r.Terms == nil {
-		return refused(protocol.Malformed, "terms: missing")
+		return message.Refused(protocol.Malformed, "terms: missing")
 	}
 	if _, e := livegame.SetupRequested(*r.Terms); e != nil {
-		return refused(e.Code, e.Text)
+		return message.Refused(e.Code, e.Text)
 	}
 	// A repetition through another gateway makes the same link.
 	now, token := time.Now().UTC(), t.secretID("invite "+string(t.ID)+" "+r.ID)
@@ -134,10 +135,10 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 		*i = inv
 		return nil
 	})
-	a := Answer{Token: token, URL: t.base + "/invite/" + token, Expires: stored.Expires}
+	a := message.Answer{Token: token, URL: t.base + "/invite/" + token, Expires: stored.Expires}
 	switch {
 	case errors.Is(err, errTooMany):
-		return refused(protocol.RateLimited, err.Error())
+		return message.Refused(protocol.RateLimited, err.Error())
 	case errors.Is(err, errRepeated):
 		a.Code = protocol.Duplicate
 	case err != nil:
@@ -149,16 +150,16 @@ func (h *hub) invite(ctx context.Context, t *tab, r Request) Answer {
 }
 
 // notStored answers a request whose result could not be stored.
-func (h *hub) notStored(err error) Answer {
+func (h *hub) notStored(err error) message.Answer {
 	if errors.Is(err, errTaken) {
-		return refused(protocol.NotOffered, err.Error())
+		return message.Refused(protocol.NotOffered, err.Error())
 	}
 	h.log.Warn().Err(err).Msg("agreement not stored")
-	return refused(protocol.Unavailable, "this can't be stored now")
+	return message.Refused(protocol.Unavailable, "this can't be stored now")
 }
 
 // uninvite revokes an invitation, named by its token or as the lobby lists it.
-func (h *hub) uninvite(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) uninvite(ctx context.Context, t *tab, r message.Request) message.Answer {
 	hash := hashed(r.Token)
 	if _, mine := h.agreements.invitesOf(t.ID)[r.Token]; mine {
 		hash = r.Token
@@ -171,24 +172,24 @@ func (h *hub) uninvite(ctx context.Context, t *tab, r Request) Answer {
 		return nil
 	})
 	if errors.Is(err, errNotOpen) {
-		return refused(protocol.NotOffered, err.Error())
+		return message.Refused(protocol.NotOffered, err.Error())
 	}
 	if err != nil {
 		return h.notStored(err)
 	}
-	return Answer{}
+	return message.Answer{}
 }
 
 // invited says what a link invites to.
-func (h *hub) invited(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) invited(ctx context.Context, t *tab, r message.Request) message.Answer {
 	i, _, err := readEntry[invitation](ctx, h.agreements, "invite."+hashed(r.Token))
 	if err != nil {
 		return h.notStored(err)
 	}
 	if !i.open(time.Now()) && (i.TakenBy == "" || i.TakenBy != t.ID) {
-		return refused(protocol.NotOffered, errNotOpen.Error())
+		return message.Refused(protocol.NotOffered, errNotOpen.Error())
 	}
-	a := Answer{Expires: i.Expires, Terms: &i.Terms, Seat: other(i.Seat), Player: i.By}
+	a := message.Answer{Expires: i.Expires, Terms: &i.Terms, Seat: other(i.Seat), Player: i.By}
 	if i.By == t.ID {
 		a.URL = t.base + "/invite/" + r.Token
 		t.here.keepToken(hashed(r.Token), r.Token) // it may be unknown to this gateway
@@ -209,7 +210,7 @@ func other(seat *game.Seat) *game.Seat {
 
 // join accepts an invitation: the person challenges the inviter, whose client
 // accepts.
-func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) join(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if a, ok := allow(t.here.challenges, "challenges"); !ok {
 		return a
 	}
@@ -230,12 +231,12 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 	})
 	switch {
 	case errors.Is(err, errNotOpen):
-		return refused(protocol.NotOffered, err.Error())
+		return message.Refused(protocol.NotOffered, err.Error())
 	case errors.Is(err, errAbsent):
 		who, _ := h.people.get(ctx, i.By) // without a name if it can't be read
 		return absent(reasonAbsent, who.Name)
 	case errors.Is(err, errTaken) && i.By == t.ID:
-		return refused(protocol.Denied, "this is your own invitation")
+		return message.Refused(protocol.Denied, "this is your own invitation")
 	case err != nil:
 		return h.notStored(err)
 	}
@@ -244,7 +245,7 @@ func (h *hub) join(ctx context.Context, t *tab, r Request) Answer {
 	})
 	gone := a.Game != "" && h.cameToNothing(ctx, a.Game)
 	if gone {
-		a = refused(protocol.Unavailable, "the game could not begin; try again")
+		a = message.Refused(protocol.Unavailable, "the game could not begin; try again")
 	}
 	if gone || a.Code != "" && a.Code != protocol.Accepted && a.Code != protocol.Duplicate && a.Code != protocol.Unavailable {
 		// The platform refuses the challenge, or it has expired: the friend may try again.
@@ -263,7 +264,7 @@ func (h *hub) cameToNothing(ctx context.Context, g protocol.GameID) bool {
 
 // between makes a game of two people who have agreed on it: one challenges the
 // other, whose client accepts the offer, wherever the other is.
-func (h *hub) between(ctx context.Context, by *participant, other protocol.PlayerID, m protocol.ChallengeRequest) Answer {
+func (h *hub) between(ctx context.Context, by *participant, other protocol.PlayerID, m protocol.ChallengeRequest) message.Answer {
 	name := ""
 	if who, err := h.people.get(ctx, other); err == nil {
 		name = who.Name
@@ -274,7 +275,7 @@ func (h *hub) between(ctx context.Context, by *participant, other protocol.Playe
 	}
 	if !live(m.Terms) || p.hasTab() { // else another gateway announces it
 		if err := p.ready(ctx); err != nil {
-			return refused(protocol.Unavailable, "the platform does not answer now")
+			return message.Refused(protocol.Unavailable, "the platform does not answer now")
 		}
 	}
 	m.ExpireMS = expectFor.Milliseconds()
@@ -293,13 +294,13 @@ func (p *participant) keepToken(hash, token string) {
 }
 
 // invites lists the person's open invitations; base begins their links.
-func (p *participant) invites(base string) []Waiting {
+func (p *participant) invites(base string) []message.Waiting {
 	open := p.hub.agreements.invitesOf(p.id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var list []Waiting
+	var list []message.Waiting
 	for hash, i := range open {
-		w := Waiting{Invite: hash, Terms: i.Terms, Expires: i.Expires}
+		w := message.Waiting{Invite: hash, Terms: i.Terms, Expires: i.Expires}
 		if w.Token = p.tokens[hash]; w.Token != "" {
 			w.URL = base + "/invite/" + w.Token
 		}
@@ -310,6 +311,8 @@ func (p *participant) invites(base string) []Waiting {
 			delete(p.tokens, hash)
 		}
 	}
-	slices.SortFunc(list, func(x, y Waiting) int { return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Invite, y.Invite)) })
+	slices.SortFunc(list, func(x, y message.Waiting) int {
+		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Invite, y.Invite))
+	})
 	return list
 }

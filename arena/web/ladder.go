@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -46,7 +47,7 @@ type announced struct {
 
 // ladder puts the person on the ladder, or takes it off. Requests take effect in the
 // order in which they came, so it must not wait for the platform: beat tells it.
-func (h *hub) ladder(_ context.Context, t *tab, r Request) Answer {
+func (h *hub) ladder(_ context.Context, t *tab, r message.Request) message.Answer {
 	p, now := t.here, time.Now()
 	if a, ok := allow(p.acts, "actions"); !ok {
 		return a
@@ -55,36 +56,36 @@ func (h *hub) ladder(_ context.Context, t *tab, r Request) Answer {
 		if t.waits.Store(false); r.What != "page" || p.seekingNow() == nil {
 			p.stopSeeking("")
 		}
-		return Answer{}
+		return message.Answer{}
 	}
 	if r.Terms == nil {
-		return refused(protocol.Malformed, "terms: missing")
+		return message.Refused(protocol.Malformed, "terms: missing")
 	}
 	terms, ok := h.ladderTerms(*r.Terms)
 	if !ok {
-		return refused(protocol.NotOffered, "there is no such ladder here")
+		return message.Refused(protocol.NotOffered, "there is no such ladder here")
 	}
 	for _, e := range h.arena.RunningOf(p.id) {
 		if e.Pool.Ladder() && !p.hasEnded(e.Game) {
-			return Answer{Code: protocol.Duplicate, Game: e.Game}
+			return message.Answer{Code: protocol.Duplicate, Game: e.Game}
 		}
 	}
 	if !r.Since.IsZero() && p.hasLeft(r.Since) {
-		return refused(protocol.Over, "this person has left the ladder meanwhile")
+		return message.Refused(protocol.Over, "this person has left the ladder meanwhile")
 	}
 	if s := p.seeks(now); s != nil && s.terms.Rules == terms.Rules && s.terms.Clock == terms.Clock {
 		t.waits.Store(true)
 		h.lobbies.refresh(p.id)
 		p.wake()
 		p.tick()
-		return Answer{Code: protocol.Duplicate}
+		return message.Answer{Code: protocol.Duplicate}
 	}
 	if a, ok := allow(p.challenges, "challenges"); !ok {
 		return a
 	}
 	client, err := h.arena.Person(p.id, h.ladderInstance, h.log)
 	if err != nil { // the id is one that a session made
-		return failed(err)
+		return message.Failed(err)
 	}
 	p.stopSeeking("") // for other terms, and its slot
 	slot, a, ok := h.reserve(t)
@@ -102,7 +103,7 @@ func (h *hub) ladder(_ context.Context, t *tab, r Request) Answer {
 	h.lobbies.refresh(p.id)
 	p.wake()
 	p.tick()
-	return Answer{}
+	return message.Answer{}
 }
 
 // ladderTerms returns the terms of the ladder's pool that a request names by its rules
@@ -182,7 +183,7 @@ func (p *participant) call(now time.Time) {
 	p.seeking.called = now
 	for t := range p.tabs {
 		if t.waits.Load() {
-			t.send("call", Call{T: "call"})
+			t.send("call", message.Call{T: "call"})
 		}
 	}
 }
@@ -320,32 +321,32 @@ func (p *participant) released(g protocol.GameID) {
 }
 
 // seekingNow describes what the person waits for, nil if no page of it waits.
-func (p *participant) seekingNow() *Seeking {
+func (p *participant) seekingNow() *message.Seeking {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seeksLocked(now)
 	for t := range p.tabs {
 		if s != nil && t.waits.Load() {
-			return &Seeking{Terms: s.terms, Since: s.since}
+			return &message.Seeking{Terms: s.terms, Since: s.since}
 		}
 	}
 	return nil
 }
 
 // ladderFor describes the pools of the ladder as a tab's person sees them.
-func (t *tab) ladderFor(common []LadderPool) []LadderPool {
+func (t *tab) ladderFor(common []message.LadderPool) []message.LadderPool {
 	if t.here == nil || len(common) == 0 {
 		return common
 	}
 	s := t.here.seekingNow()
-	list := make([]LadderPool, len(common))
+	list := make([]message.LadderPool, len(common))
 	for i, pool := range common {
 		if s != nil && s.Terms.Rules == pool.Terms.Rules && s.Terms.Clock == pool.Terms.Clock {
 			pool.Here = max(0, pool.Here-1)
 		}
 		if st, ok := t.hub.arena.Rating(pool.Terms.Game, pool.Terms.Clock.Speed(), t.ID); ok {
-			pool.Rating = &Rating{rounded(st.Rating.Rating), rounded(st.Error())}
+			pool.Rating = &message.Rating{Rating: rounded(st.Rating.Rating), Error: rounded(st.Error())}
 		}
 		list[i] = pool
 	}
@@ -355,9 +356,9 @@ func (t *tab) ladderFor(common []LadderPool) []LadderPool {
 func rounded(x float64) int { return int(math.Round(x)) }
 
 // commonLadder returns the pools of the ladder as everybody sees them.
-func (h *hub) commonLadder() (list []LadderPool) {
+func (h *hub) commonLadder() (list []message.LadderPool) {
 	for _, pool := range h.arena.LadderPools() {
-		list = append(list, LadderPool{Terms: pool.Terms, Bots: pool.Bots, Here: pool.Players})
+		list = append(list, message.LadderPool{Terms: pool.Terms, Bots: pool.Bots, Here: pool.Players})
 	}
 	return list
 }
@@ -381,13 +382,13 @@ func (x *table) loadRatings(ctx context.Context, s protocol.Snapshot) {
 		if !known {
 			continue
 		}
-		var list []*RatingChange
+		var list []*message.RatingChange
 		for _, c := range changes {
 			if c == nil {
 				list = append(list, nil)
 				continue
 			}
-			list = append(list, &RatingChange{Before: rounded(c.Before.Rating), Rating: Rating{rounded(c.After.Rating.Rating), rounded(c.After.Error())}})
+			list = append(list, &message.RatingChange{Before: rounded(c.Before.Rating), Rating: message.Rating{Rating: rounded(c.After.Rating.Rating), Error: rounded(c.After.Error())}})
 		}
 		x.mu.Lock()
 		x.ratings = list

@@ -8,6 +8,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/clock"
 	"sparring/game/gametest"
@@ -30,7 +31,7 @@ func amazonsOnly() protocol.Hello {
 // seek puts a page's person on the ladder.
 func (p *socketPage) seek(t testing.TB) {
 	t.Helper()
-	if a := p.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Game != "" {
+	if a := p.want(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Game != "" {
 		t.Fatalf("not put on the ladder: game %s goes on", a.Game)
 	}
 }
@@ -40,14 +41,14 @@ func (p *socketPage) paired() protocol.GameID {
 	p.t.Helper()
 	var g protocol.GameID
 	p.until("a game of the ladder", func() bool {
-		i := slices.IndexFunc(p.notices, func(n Notice) bool { return n.Kind == noticeStarted && n.Ladder })
+		i := slices.IndexFunc(p.notices, func(n message.Notice) bool { return n.Kind == noticeStarted && n.Ladder })
 		if i >= 0 {
 			g = p.notices[i].Game
 			p.notices = slices.Delete(p.notices, i, i+1)
 		}
 		return i >= 0
 	})
-	p.want(Request{T: "open", Game: g})
+	p.want(message.Request{T: "open", Game: g})
 	return g
 }
 
@@ -69,8 +70,8 @@ func TestOnLadder(t *testing.T) {
 	gw := startGateway(t, srv, withLadder(), nil)
 	joinBot(t, srv, "hare", amazonsOnly())
 	ann, tab := openPage(t, gw, human("ann")), openPage(t, gw, human("ann"))
-	ann.want(Request{T: "lobby", On: true})
-	pool := func() (found LadderPool) {
+	ann.want(message.Request{T: "lobby", On: true})
+	pool := func() (found message.LadderPool) {
 		for _, x := range ann.lobby.Ladder {
 			if x.Terms.Game == "amazons" {
 				found = x
@@ -85,21 +86,21 @@ func TestOnLadder(t *testing.T) {
 	for n := range 2 {
 		ann.seek(t)
 		g := ann.paired()
-		st := ann.state(g, "the start", func(st State) bool { return st.You != nil })
+		st := ann.state(g, "the start", func(st message.State) bool { return st.You != nil })
 		if !st.Terms.Rated || !st.Pool.Ladder() || st.Holders[*st.You].Instance != gatewayInstance {
 			t.Errorf("the game: %+v", st.Snapshot)
 		}
-		if a := tab.ask(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Duplicate || a.Game != g {
+		if a := tab.ask(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Duplicate || a.Game != g {
 			t.Errorf("asked again in a game: %+v", a)
 		}
 		gw.participant(human("ann"), "").sawEnd(g) // before the index of games has
-		if a := tab.ask(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Accepted || a.Game != "" {
+		if a := tab.ask(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}); a.Code != protocol.Accepted || a.Game != "" {
 			t.Errorf("asked for the next game: %+v", a)
 		}
-		tab.want(Request{T: "ladder"})
+		tab.want(message.Request{T: "ladder"})
 		ann.until("off the ladder", func() bool { return ann.turns.Seeking == nil })
-		ann.want(Request{T: "resign", Game: g})
-		st = ann.state(g, "the ratings", func(st State) bool { return len(st.Ratings) == 2 && st.Ratings[*st.You] != nil })
+		ann.want(message.Request{T: "resign", Game: g})
+		st = ann.state(g, "the ratings", func(st message.State) bool { return len(st.Ratings) == 2 && st.Ratings[*st.You] != nil })
 		if mine := st.Ratings[*st.You]; mine.Rating.Rating >= mine.Before || mine.Error <= 0 || n == 0 && mine.Before != 1500 {
 			t.Errorf("after a loss: %+v", mine)
 		}
@@ -116,13 +117,13 @@ func TestLadderSeeking(t *testing.T) {
 	srv := arenatest.StartServer(t, "")
 	gw := startGateway(t, srv, withLadder(), nil)
 	ann, other := openPage(t, gw, human("ann")), openPage(t, gw, human("ann"))
-	told := func(p *socketPage, what string, ok func(*Seeking) bool) (s *Seeking) {
+	told := func(p *socketPage, what string, ok func(*message.Seeking) bool) (s *message.Seeking) {
 		t.Helper()
 		p.until(what, func() bool { s = p.turns.Seeking; return ok(s) })
 		return s
 	}
-	waits := func(s *Seeking) bool { return s != nil && s.Terms.Rules == "amazons/6x6" && !s.Since.IsZero() }
-	none := func(s *Seeking) bool { return s == nil }
+	waits := func(s *message.Seeking) bool { return s != nil && s.Terms.Rules == "amazons/6x6" && !s.Since.IsZero() }
+	none := func(s *message.Seeking) bool { return s == nil }
 	ann.seek(t)
 	told(ann, "what it waits for", waits)
 	since := told(other, "what it waits for in the other tab", waits).Since
@@ -133,10 +134,10 @@ func TestLadderSeeking(t *testing.T) {
 	if in := gw.arena.Instances(); !slices.ContainsFunc(in, func(in arena.Instance) bool { return in.Player == human("ann") }) {
 		t.Errorf("instances: %+v", in)
 	}
-	other.want(Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")}) // instead
-	told(other, "the other game", func(s *Seeking) bool { return s != nil && s.Terms.Game == "gomoku" && s.Since.After(since) })
+	other.want(message.Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")}) // instead
+	told(other, "the other game", func(s *message.Seeking) bool { return s != nil && s.Terms.Game == "gomoku" && s.Since.After(since) })
 	gametest.Eventually(t, "it has changed ladders", func() bool { return gw.onLadder() == 0 })
-	other.want(Request{T: "ladder"})
+	other.want(message.Request{T: "ladder"})
 	told(other, "the end", none)
 
 	other.seek(t)
@@ -145,26 +146,26 @@ func TestLadderSeeking(t *testing.T) {
 	other.close()
 	gametest.Eventually(t, "nobody is on the ladder", func() bool { return gw.onLadder() == 0 })
 	again := openPage(t, gw, human("ann")) // as after a reload
-	again.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since})
-	told(again, "the same wish", func(s *Seeking) bool { return waits(s) && s.Since.Equal(since) })
+	again.want(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since})
+	told(again, "the same wish", func(s *message.Seeking) bool { return waits(s) && s.Since.Equal(since) })
 	gametest.Eventually(t, "it is on the ladder again", func() bool { return gw.onLadder() == 1 })
 
-	again.want(Request{T: "ladder"})
-	again.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since}, protocol.Over) // as a tab that has not heard of it
+	again.want(message.Request{T: "ladder"})
+	again.refuse(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: since}, protocol.Over) // as a tab that has not heard of it
 	again.seek(t)
 	third := openPage(t, gw, human("ann"))
-	told(third, "the next wish", func(s *Seeking) bool { return waits(s) && s.Since.After(since) })
+	told(third, "the next wish", func(s *message.Seeking) bool { return waits(s) && s.Since.After(since) })
 	third.seek(t)
-	third.want(Request{T: "ladder", What: "page"}) // it has been away for too long; the other has not
+	third.want(message.Request{T: "ladder", What: "page"}) // it has been away for too long; the other has not
 	told(again, "it still", waits)
-	again.want(Request{T: "ladder", What: "page"})
+	again.want(message.Request{T: "ladder", What: "page"})
 	told(again, "the end of it", none)
 
 	stranger := openPage(t, gw, "")
-	stranger.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, protocol.Denied)
-	again.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/10x10", "60+1")}, protocol.NotOffered)
-	again.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "61+1")}, protocol.NotOffered)
-	again.refuse(Request{T: "ladder", On: true}, protocol.Malformed)
+	stranger.refuse(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, protocol.Denied)
+	again.refuse(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/10x10", "60+1")}, protocol.NotOffered)
+	again.refuse(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "61+1")}, protocol.NotOffered)
+	again.refuse(message.Request{T: "ladder", On: true}, protocol.Malformed)
 }
 
 // TestLadderGhost: somebody whose page is frozen, or was closed, is paired with nobody,
@@ -179,7 +180,7 @@ func TestLadderGhost(t *testing.T) {
 	frozen.seek(t)
 	closed.seek(t)
 	g := frozen.paired()
-	frozen.want(Request{T: "resign", Game: g}) // they have just met each other
+	frozen.want(message.Request{T: "resign", Game: g}) // they have just met each other
 	frozen.state(g, "the end", finished)
 
 	frozen.mu.Lock()
@@ -203,7 +204,7 @@ func TestLadderGhost(t *testing.T) {
 	frozen.mu.Lock()
 	frozen.frozen = false
 	frozen.mu.Unlock()
-	frozen.put(Request{T: "ping"})
+	frozen.put(message.Request{T: "ping"})
 	if g, other := frozen.paired(), eve.paired(); g != other {
 		t.Errorf("paired in %s and %s", g, other)
 	}
@@ -252,7 +253,7 @@ func TestLadderOffers(t *testing.T) {
 		}
 		return ans
 	}
-	ann.want(Request{T: "invite", Terms: terms(t, "amazons/6x6", "300+2")}) // it is announced
+	ann.want(message.Request{T: "invite", Terms: terms(t, "amazons/6x6", "300+2")}) // it is announced
 	gametest.Eventually(t, "she is there", func() bool { return gw.arena.Present(human("ann")) })
 	if a := offer(nil); a.Answer != protocol.Busy {
 		t.Errorf("before she asked: %+v", a)
@@ -301,7 +302,7 @@ func TestLadderOffers(t *testing.T) {
 	ben := openPage(t, gw, human("ben"))
 	ben.seek(t)
 	g := ann.paired()
-	if st := ann.state(g, "the start", func(st State) bool { return st.You != nil }); st.Holders[st.You.Other()].Player != human("ben") {
+	if st := ann.state(g, "the start", func(st message.State) bool { return st.You != nil }); st.Holders[st.You.Other()].Player != human("ben") {
 		t.Errorf("paired with %+v", st.Holders)
 	}
 }
@@ -314,14 +315,14 @@ func TestLadderTwoGateways(t *testing.T) {
 	cfg := withLadder()
 	one, two := startGateway(t, srv, cfg, nil), startGateway(t, srv, cfg, nil)
 	ann, idle := openPage(t, one, human("ann")), openPage(t, two, human("ann"))
-	idle.want(Request{T: "invite", Terms: terms(t, "amazons/6x6", "300+2")}) // the person is announced here, too
+	idle.want(message.Request{T: "invite", Terms: terms(t, "amazons/6x6", "300+2")}) // the person is announced here, too
 	ben := openPage(t, two, human("ben"))
 	for range 3 {
 		ann.seek(t)
 		ben.seek(t)
 		g := ann.paired()
 		ben.paired()
-		ann.want(Request{T: "resign", Game: g})
+		ann.want(message.Request{T: "resign", Game: g})
 		for _, p := range []*socketPage{ann, ben} { // until then the gateway takes the game for one that goes on
 			p.state(g, "the end", finished)
 		}
@@ -362,14 +363,14 @@ func TestLadderRestart(t *testing.T) {
 
 	next := startGateway(t, srv, withLadder(), nil)
 	ann = openPage(t, next, human("ann"))
-	ann.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: before})
+	ann.want(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: before})
 	since = time.Time{}
 	if ann.until("the same wish", waits); !since.Equal(before) {
 		t.Errorf("waits since %v, before the restart %v", since, before)
 	}
-	ann.want(Request{T: "ladder"})
+	ann.want(message.Request{T: "ladder"})
 	future := time.Now().Add(time.Hour) // by the clock of another machine
-	ann.want(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: future})
+	ann.want(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1"), Since: future})
 	since = time.Time{}
 	if ann.until("another wish", waits); !since.Before(future) {
 		t.Errorf("waits since %v, which is to come", since)
@@ -389,12 +390,12 @@ func TestLadderPools(t *testing.T) {
 			change(&cfg)
 			gw := startGateway(t, srv, cfg, nil)
 			ann := openPage(t, gw, human("ann"))
-			ann.want(Request{T: "lobby", On: true})
+			ann.want(message.Request{T: "lobby", On: true})
 			ann.until("the lobby", func() bool { return ann.lobby != nil })
 			if len(ann.lobby.Ladder) > 0 {
 				t.Errorf("%s: %+v", name, ann.lobby.Ladder)
 			}
-			ann.refuse(Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, protocol.NotOffered)
+			ann.refuse(message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, protocol.NotOffered)
 			gw.stop()
 		}
 	})
@@ -413,7 +414,7 @@ func TestLadderPools(t *testing.T) {
 		var pages []*socketPage
 		for i, w := range want { // but for the last one, everybody waits for something else
 			p := openPage(t, gw, human(string(rune('a'+i))))
-			p.want(Request{T: "ladder", On: true, Terms: terms(t, w[0], w[1])})
+			p.want(message.Request{T: "ladder", On: true, Terms: terms(t, w[0], w[1])})
 			pages = append(pages, p)
 		}
 		g := pages[5].paired()
@@ -432,15 +433,15 @@ func TestLadderPools(t *testing.T) {
 		gw := startGateway(t, srv, cfg, nil)
 		joinBot(t, srv, "hare", amazonsOnly())
 		ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
-		ann.want(Request{T: "lobby", On: true})
+		ann.want(message.Request{T: "lobby", On: true})
 		ann.seek(t)
 		gametest.Eventually(t, "she is on the ladder", func() bool { return gw.onLadder() == 1 })
 		ann.until("nobody else", func() bool {
-			i := slices.IndexFunc(ann.lobby.Ladder, func(x LadderPool) bool { return x.Terms.Game == "amazons" })
+			i := slices.IndexFunc(ann.lobby.Ladder, func(x message.LadderPool) bool { return x.Terms.Game == "amazons" })
 			return ann.turns.Seeking != nil && !ann.lobby.Ladder[i].Bots && ann.lobby.Ladder[i].Here == 0
 		})
 		ben.seek(t)
-		st := ann.state(ann.paired(), "the start", func(st State) bool { return st.You != nil })
+		st := ann.state(ann.paired(), "the start", func(st message.State) bool { return st.You != nil })
 		if h := st.Holders[st.You.Other()]; h.Player != human("ben") {
 			t.Errorf("paired with %+v", h)
 		}
@@ -456,7 +457,7 @@ func TestLadderPools(t *testing.T) {
 		ann.seek(t)
 		gametest.Eventually(t, "she is on the ladder alone", func() bool { return gw.onLadder() == 1 && len(gw.arena.Instances()) == 3 })
 		joinBot(t, srv, "fox", amazonsOnly())
-		st := ann.state(ann.paired(), "the start", func(st State) bool { return st.You != nil })
+		st := ann.state(ann.paired(), "the start", func(st message.State) bool { return st.You != nil })
 		if h := st.Holders[st.You.Other()]; h.Player != "fox" {
 			t.Errorf("paired with %+v", h)
 		}
@@ -475,12 +476,12 @@ func TestLadderFlood(t *testing.T) {
 	}
 	for i := range 300 {
 		for _, p := range bad {
-			p.put(Request{T: "ladder", ID: fmt.Sprintf("f%d", i), On: i%2 == 0, Terms: terms(t, "amazons/6x6", "60+1")})
+			p.put(message.Request{T: "ladder", ID: fmt.Sprintf("f%d", i), On: i%2 == 0, Terms: terms(t, "amazons/6x6", "60+1")})
 		}
 	}
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
-	ann.want(Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")})
-	ben.want(Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")})
+	ann.want(message.Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")})
+	ben.want(message.Request{T: "ladder", On: true, Terms: terms(t, "gomoku/freestyle-15", "60+1")})
 	if g, other := ann.paired(), ben.paired(); g != other {
 		t.Errorf("paired in %s and %s", g, other)
 	}
@@ -492,7 +493,7 @@ func TestLadderFlood(t *testing.T) {
 		}
 		return false
 	})
-	gametest.Eventually(t, "it leaves", func() bool { return bad[0].ask(Request{T: "ladder"}).Code == protocol.Accepted })
+	gametest.Eventually(t, "it leaves", func() bool { return bad[0].ask(message.Request{T: "ladder"}).Code == protocol.Accepted })
 	gametest.Eventually(t, "nobody is on the ladder", func() bool { return gw.onLadder() == 0 })
 }
 
@@ -535,12 +536,12 @@ func TestLadderBesideGames(t *testing.T) {
 		ann.move(g, ply, legal[(37*ply+5)%len(legal)])
 		ann.close()
 		watcher := openPage(t, gw, "")
-		watcher.want(Request{T: "open", Game: g})
-		watcher.state(g, "she is away", func(st State) bool { return st.Away[game.First] != nil })
+		watcher.want(message.Request{T: "open", Game: g})
+		watcher.state(g, "she is away", func(st message.State) bool { return st.Away[game.First] != nil })
 		ann = openPage(t, gw, human("ann"))
 		ann.seek(t)
-		ann.want(Request{T: "open", Game: g})
-		st := ann.state(g, "the seat", func(st State) bool { return st.Away[game.First] == nil && len(st.Moves) == ply+2 })
+		ann.want(message.Request{T: "open", Game: g})
+		st := ann.state(g, "the seat", func(st message.State) bool { return st.Away[game.First] == nil && len(st.Moves) == ply+2 })
 		if h := st.Holders[game.First]; h.Instance != gatewayInstance {
 			t.Errorf("the seat is held by %+v", h)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -186,9 +187,9 @@ func TestNamesBySocket(t *testing.T) {
 	gw := startGateway(t, srv, quick(), func(h *hub) { h.changes = newLimiter[protocol.PlayerID](Rate{PerMinute: 0.001, Burst: 2}) })
 	register(t, gw, human("ann"))
 	ann := openPage(t, gw, human("ann"))
-	ann.want(Request{T: "name", Name: "Ann"})
-	ann.want(Request{T: "name", Name: "Anna"})
-	ann.refuse(Request{T: "name", Name: "Anne"}, protocol.RateLimited)
+	ann.want(message.Request{T: "name", Name: "Ann"})
+	ann.want(message.Request{T: "name", Name: "Anna"})
+	ann.refuse(message.Request{T: "name", Name: "Anne"}, protocol.RateLimited)
 }
 
 // TestLobbyOfStrangers: what visitors without a session do has no lobby sent to all of

@@ -22,6 +22,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/protocol"
@@ -190,10 +191,10 @@ func (l *load) play(ctx context.Context, n int) {
 		pages[i] = l.open(ctx, human(strings.Map(letters, fmt.Sprintf("p%dx%d", n, i))))
 	}
 	first := game.First
-	link := pages[0].ask(Request{T: "invite", Terms: terms(l.t, script.rules, "3600"), Seat: &first})
-	id := pages[1].ask(Request{T: "join", Token: link.Token}).Game
+	link := pages[0].ask(message.Request{T: "invite", Terms: terms(l.t, script.rules, "3600"), Seat: &first})
+	id := pages[1].ask(message.Request{T: "join", Token: link.Token}).Game
 	for _, p := range pages {
-		p.ask(Request{T: "open", Game: id})
+		p.ask(message.Request{T: "open", Game: id})
 	}
 	l.ready.Done()
 	<-l.begun
@@ -206,7 +207,7 @@ func (l *load) play(ctx context.Context, n int) {
 		mover, other := pages[ply%2], pages[1-ply%2]
 		other.expect(script.keys[ply])
 		began := time.Now()
-		a := mover.ask(Request{T: "move", Game: id, Ply: ply, Move: move})
+		a := mover.ask(message.Request{T: "move", Game: id, Ply: ply, Move: move})
 		accepted := time.Since(began)
 		at := other.informed(ctx)
 		if ctx.Err() != nil {
@@ -235,7 +236,7 @@ type loadPage struct {
 	l       *load
 	ctx     context.Context
 	conn    *websocket.Conn
-	answers chan Answer
+	answers chan message.Answer
 
 	mu   sync.Mutex
 	key  []byte // of the position that the page waits for
@@ -243,7 +244,7 @@ type loadPage struct {
 }
 
 func (l *load) open(ctx context.Context, id protocol.PlayerID) *loadPage {
-	p := &loadPage{l: l, ctx: ctx, answers: make(chan Answer, 4), seen: make(chan time.Time, 1)}
+	p := &loadPage{l: l, ctx: ctx, answers: make(chan message.Answer, 4), seen: make(chan time.Time, 1)}
 	address := *loadURL + "/ws?address=a&player=" + string(id) + "&name=" + string(id)
 	var err error
 	p.conn, _, err = websocket.Dial(ctx, address, &websocket.DialOptions{CompressionMode: websocket.CompressionNoContextTakeover})
@@ -266,7 +267,7 @@ func (p *loadPage) read() {
 		now := time.Now()
 		switch {
 		case bytes.HasPrefix(data, []byte(`{"t":"answer"`)):
-			var a Answer
+			var a message.Answer
 			if err := json.Unmarshal(data, &a); err != nil {
 				p.l.t.Error(err)
 			}
@@ -303,7 +304,7 @@ func (p *loadPage) informed(ctx context.Context) time.Time {
 	return time.Time{}
 }
 
-func (p *loadPage) ask(r Request) Answer {
+func (p *loadPage) ask(r message.Request) message.Answer {
 	r.ID = protocol.NewID()
 	data, err := json.Marshal(r)
 	if err == nil {
@@ -316,16 +317,16 @@ func (p *loadPage) ask(r Request) Answer {
 				return a
 			}
 		case <-p.ctx.Done():
-			return Answer{}
+			return message.Answer{}
 		case <-time.After(patience):
 			p.l.t.Errorf("%s: no answer", r.T)
-			return Answer{}
+			return message.Answer{}
 		}
 	}
 	if p.ctx.Err() == nil {
 		p.l.t.Errorf("%s: %v", r.T, err)
 	}
-	return Answer{}
+	return message.Answer{}
 }
 
 // memoryInUse returns the memory that is in use after a collection, with stacks.

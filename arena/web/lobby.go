@@ -15,6 +15,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/glicko"
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -98,7 +99,7 @@ func (l *lobbies) send(meant func(*tab) bool) {
 	}
 }
 
-func (l *lobbies) sendTo(t *tab, common Lobby) {
+func (l *lobbies) sendTo(t *tab, common message.Lobby) {
 	m := common
 	if t.here != nil {
 		m.Mine = l.hub.mine(t.here.id)
@@ -119,16 +120,16 @@ func (l *lobbies) sendTo(t *tab, common Lobby) {
 	}
 }
 
-func (h *hub) lobby(_ context.Context, t *tab, r Request) Answer {
+func (h *hub) lobby(_ context.Context, t *tab, r message.Request) message.Answer {
 	if !r.On {
 		h.unfollowLobby(t)
-		return Answer{}
+		return message.Answer{}
 	}
 	h.lobbies.mu.Lock()
 	h.lobbies.followers[t] = nil
 	h.lobbies.mu.Unlock()
 	h.lobbies.sendTo(t, h.commonLobby())
-	return Answer{}
+	return message.Answer{}
 }
 
 func (h *hub) unfollowLobby(t *tab) {
@@ -138,22 +139,22 @@ func (h *hub) unfollowLobby(t *tab) {
 }
 
 // commonLobby returns what everybody sees.
-func (h *hub) commonLobby() Lobby {
+func (h *hub) commonLobby() message.Lobby {
 	all, resting := h.levels.with(h.arena.Instances(), time.Now())
-	return Lobby{T: "lobby", Opponents: opponents(all, resting, h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
+	return message.Lobby{T: "lobby", Opponents: opponents(all, resting, h.ratings), Running: h.arena.CountRunning(), Ladder: h.commonLadder()}
 }
 
 // opponents returns the bots that take people, an entry for each game, by level.
 // Resting are those whose processes are silent. Ratings are those of the levels' players.
-func opponents(instances []arena.Instance, resting map[protocol.PlayerID]bool, ratings map[protocol.PlayerID]glicko.Rating) []Opponent {
-	list := []Opponent{}
+func opponents(instances []arena.Instance, resting map[protocol.PlayerID]bool, ratings map[protocol.PlayerID]glicko.Rating) []message.Opponent {
+	list := []message.Opponent{}
 	levels := levelsOf(instances)
 	for _, in := range instances {
 		if !takesPeople(in) {
 			continue
 		}
 		for _, c := range in.Hello.Games {
-			o := Opponent{Player: in.Player, Display: in.Hello.Display, Game: c.Game, Rules: c.Rules, Busy: in.Free == 0, Resting: resting[in.Player], Rated: true, Casual: true}
+			o := message.Opponent{Player: in.Player, Display: in.Hello.Display, Game: c.Game, Rules: c.Rules, Busy: in.Free == 0, Resting: resting[in.Player], Rated: true, Casual: true}
 			for _, s := range c.Speeds {
 				o.Speeds = append(o.Speeds, string(s))
 			}
@@ -163,7 +164,7 @@ func opponents(instances []arena.Instance, resting map[protocol.PlayerID]bool, r
 			if t := in.Hello.Takes; t != nil && t.Rated != nil {
 				o.Rated, o.Casual = *t.Rated, !*t.Rated
 			}
-			same := func(x Opponent) bool { return x.Player == o.Player && x.Game == o.Game }
+			same := func(x message.Opponent) bool { return x.Player == o.Player && x.Game == o.Game }
 			if i := slices.IndexFunc(list, same); i >= 0 {
 				list[i].Busy = list[i].Busy && o.Busy
 				continue
@@ -171,7 +172,7 @@ func opponents(instances []arena.Instance, resting map[protocol.PlayerID]bool, r
 			list = append(list, o)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y Opponent) int {
+	slices.SortStableFunc(list, func(x, y message.Opponent) int {
 		return cmp.Or(cmp.Compare(x.Game, y.Game), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Player, y.Player))
 	})
 	return list
@@ -216,12 +217,12 @@ func takes(in arena.Instance, t protocol.Terms) bool {
 
 // mine returns the running games of a player, those with its turn first, then by
 // the time left now; those without a limit last.
-func (h *hub) mine(id protocol.PlayerID) []Mine {
-	var list []Mine
+func (h *hub) mine(id protocol.PlayerID) []message.Mine {
+	var list []message.Mine
 	for _, e := range h.arena.RunningOf(id) {
 		seat, _ := seatOf(&e.Snapshot, id)
 		other := e.Holders[seat.Other()]
-		m := Mine{
+		m := message.Mine{
 			Game: e.Game, Rules: e.Terms.Rules, Opponent: cmp.Or(other.Display, string(other.Player)), Level: other.Player.IsLevel(), Clock: e.Terms.Clock.String(),
 			Ply: len(e.Moves), MyTurn: e.Turn == seat, Since: e.Time,
 		}
@@ -241,14 +242,14 @@ func (h *hub) mine(id protocol.PlayerID) []Mine {
 }
 
 // byUrgency compares the games of a player as mine lists them.
-func byUrgency(now time.Time) func(x, y Mine) int {
-	turn := func(m Mine) int {
+func byUrgency(now time.Time) func(x, y message.Mine) int {
+	turn := func(m message.Mine) int {
 		if m.MyTurn {
 			return 0
 		}
 		return 1
 	}
-	left := func(m Mine) time.Duration {
+	left := func(m message.Mine) time.Duration {
 		switch d := time.Duration(m.LeftMS) * time.Millisecond; {
 		case m.LeftMS == 0: // no limit
 			return math.MaxInt64
@@ -258,7 +259,7 @@ func byUrgency(now time.Time) func(x, y Mine) int {
 			return d
 		}
 	}
-	return func(x, y Mine) int { return cmp.Or(turn(x)-turn(y), cmp.Compare(left(x), left(y))) }
+	return func(x, y message.Mine) int { return cmp.Or(turn(x)-turn(y), cmp.Compare(left(x), left(y))) }
 }
 
 // tellTurns tells the tabs of a person of the games that wait for it, if that has
@@ -270,10 +271,10 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 	if p == nil {
 		return
 	}
-	waiting := slices.DeleteFunc(h.mine(id), func(m Mine) bool { return !m.MyTurn })
+	waiting := slices.DeleteFunc(h.mine(id), func(m message.Mine) bool { return !m.MyTurn })
 	seeking := p.seekingNow()
 	for _, t := range p.allTabs() {
-		turns := Turns{T: "turns", Seeking: seeking}
+		turns := message.Turns{T: "turns", Seeking: seeking}
 		for i, m := range waiting {
 			if t.follows(m.Game) {
 				continue
@@ -297,26 +298,26 @@ func (h *hub) tellTurns(id protocol.PlayerID) {
 	}
 }
 
-func (p *participant) pastResults() []PastResult {
+func (p *participant) pastResults() []message.PastResult {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.results
 }
 
 // play asks the platform for a game against a bot that would take it.
-func (h *hub) play(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) play(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if a, ok := allow(t.here.challenges, "challenges"); !ok {
 		return a
 	}
 	if r.Terms == nil || (r.Opponent == "") == (r.Pool == "") {
-		return refused(protocol.Malformed, "want terms, and either opponent or pool")
+		return message.Refused(protocol.Malformed, "want terms, and either opponent or pool")
 	}
 	fits := func(in arena.Instance) bool {
 		return takes(in, *r.Terms) && (in.Player == r.Opponent || r.Pool != "" && slices.Contains(in.Hello.Pools, r.Pool))
 	}
 	all, _ := h.levels.with(h.arena.Instances(), time.Now()) // a level that rests takes it later
 	if !slices.ContainsFunc(all, fits) {
-		return refused(protocol.NotOffered, "nobody is here who takes such a game")
+		return message.Refused(protocol.NotOffered, "nobody is here who takes such a game")
 	}
 	return h.againstBot(ctx, t, protocol.ChallengeRequest{
 		Header: protocol.Header{ID: t.secretID(r.ID)}, Terms: *r.Terms, Seat: r.Seat, Opponent: r.Opponent, Pool: r.Pool,
@@ -333,34 +334,34 @@ func (t *tab) secretID(id string) string {
 }
 
 // challenge sends a challenge and notes that it waits.
-func (p *participant) challenge(ctx context.Context, m protocol.ChallengeRequest) Answer {
+func (p *participant) challenge(ctx context.Context, m protocol.ChallengeRequest) message.Answer {
 	if err := p.ready(ctx); err != nil {
-		return refused(protocol.Unavailable, "the platform does not answer now")
+		return message.Refused(protocol.Unavailable, "the platform does not answer now")
 	}
 	ans, err := p.client.Challenge(ctx, m)
 	if errors.Is(err, &protocol.Error{Code: protocol.Over}) {
-		return Answer{Code: protocol.Duplicate, Game: ans.Game} // the same request made a game, or came to nothing
+		return message.Answer{Code: protocol.Duplicate, Game: ans.Game} // the same request made a game, or came to nothing
 	}
 	if err != nil {
-		return failed(err)
+		return message.Failed(err)
 	}
-	p.noteWaiting(ctx, Waiting{Game: ans.Game, Terms: m.Terms, Opponent: m.Opponent, Expires: ans.Expires})
+	p.noteWaiting(ctx, message.Waiting{Game: ans.Game, Terms: m.Terms, Opponent: m.Opponent, Expires: ans.Expires})
 	p.hub.lobbies.refresh(p.id)
-	return Answer{Code: ans.Code, Game: ans.Game, Expires: ans.Expires}
+	return message.Answer{Code: ans.Code, Game: ans.Game, Expires: ans.Expires}
 }
 
-func (h *hub) withdraw(ctx context.Context, t *tab, r Request) Answer {
+func (h *hub) withdraw(ctx context.Context, t *tab, r message.Request) message.Answer {
 	if r.Game == "" {
-		return refused(protocol.Malformed, "game: missing")
+		return message.Refused(protocol.Malformed, "game: missing")
 	}
 	if a, ok := allow(t.here.acts, "actions"); !ok {
 		return a
 	}
 	ans, err := t.here.client.Withdraw(ctx, r.Game)
 	if err != nil {
-		return failed(err)
+		return message.Failed(err)
 	}
 	t.here.forgetChallenge(r.Game)
 	h.lobbies.refresh(t.here.id)
-	return Answer{Code: ans.Code, Game: r.Game}
+	return message.Answer{Code: ans.Code, Game: r.Game}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -14,7 +15,7 @@ func TestMostUrgent(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	ms := func(d time.Duration) int64 { return d.Milliseconds() }
-	list := []Mine{
+	list := []message.Mine{
 		{Game: "theirs", LeftMS: ms(time.Second)},
 		{Game: "unlimited", MyTurn: true, Since: now.Add(-time.Hour)},
 		{Game: "begun", MyTurn: true, LeftMS: ms(24 * time.Hour), Since: now, Running: true},

@@ -14,6 +14,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/catalog"
 	"sparring/game/gametest"
@@ -53,14 +54,14 @@ func TestPages(t *testing.T) {
 	evil := `<b>"Hare" & <script>`
 	joinBot(t, srv, "gomoku-level-3", protocol.Hello{Display: evil + " · 野兔"})
 	p := openPage(t, g, human("ann"))
-	p.want(Request{T: "lobby", On: true})
+	p.want(message.Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
 	contains(t, read(g.server, "/games", "Accept-Language", "zh"), "现在没有正在进行的对局")
 
 	first := game.First
-	id := p.want(Request{T: "play", Terms: terms(t, "xiangqi/wxf", "300+2"), Opponent: "gomoku-level-3", Seat: &first}).Game
-	p.want(Request{T: "open", Game: id})
-	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	id := p.want(message.Request{T: "play", Terms: terms(t, "xiangqi/wxf", "300+2"), Opponent: "gomoku-level-3", Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: id})
+	p.state(id, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	p.move(id, 0, "h2e2")
 	p.state(id, "the answer", plies(2))
 	list := read(g.server, "/games")
@@ -88,7 +89,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("the link of a game among people: %d %v", w.Code, w.Header())
 	}
 
-	p.want(Request{T: "resign", Game: id})
+	p.want(message.Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
 	contains(t, read(g.server, "/game/"+string(id)), "Black won: Red resigned.", "/rules/xiangqi#resign")
 	contains(t, read(g.server, "/game/"+string(id), "Accept-Language", "zh"), "黑方胜：红方认输。")
@@ -121,18 +122,18 @@ func TestLadder(t *testing.T) {
 	cookie := made.Result().Cookies()[0]
 	_, secret, _ := splitToken(cookie.Value)
 	p := dialPage(t, g, "address=a&name=Ann&player="+string(ann.Player)+"&session="+hashed(secret))
-	p.want(Request{T: "lobby", On: true})
+	p.want(message.Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
 	contains(t, read(g.server, "/ladder"), "Nobody has played a rated game here yet.")
 	rated := terms(t, "gomoku/freestyle-15", "300+2")
 	rated.Rated = true
 	first := game.First
-	id := p.want(Request{T: "play", Terms: rated, Opponent: "gomoku-level-3", Seat: &first}).Game
-	p.want(Request{T: "open", Game: id})
-	p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	id := p.want(message.Request{T: "play", Terms: rated, Opponent: "gomoku-level-3", Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: id})
+	p.state(id, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	p.move(id, 0, "h8")
 	p.state(id, "the answer", plies(2))
-	p.want(Request{T: "resign", Game: id})
+	p.want(message.Request{T: "resign", Game: id})
 	p.state(id, "the end", finished)
 	gametest.Eventually(t, "two standings", func() bool { return len(g.arena.Standings("gomoku")) == 2 })
 	w := read(g.server, "/ladder?game=gomoku")

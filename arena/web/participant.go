@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"sparring/arena/web/message"
 	"sparring/game/catalog"
 	"sparring/protocol"
 )
@@ -61,9 +62,9 @@ type participant struct {
 	until     time.Time         // stays announced until then even without a game
 	alone     time.Time         // stays announced until then even without a tab
 	tokens    map[string]string // of own invitations, by hash
-	results   []PastResult
-	waiting   map[protocol.GameID]Waiting
-	lines     []Notice         // the latest chat messages of its games, see tellChat
+	results   []message.PastResult
+	waiting   map[protocol.GameID]message.Waiting
+	lines     []message.Notice // the latest chat messages of its games, see tellChat
 	expects   bool             // has an open invitation or offer; see agreements.expecting
 	seeking   *seeking         // nil unless it waits for a game of the ladder
 	stopped   time.Time        // when it ceased to
@@ -82,7 +83,7 @@ type participant struct {
 // call is a request that is being answered or was.
 type call struct {
 	done   chan struct{}
-	answer Answer
+	answer message.Answer
 }
 
 func newParticipant(h *hub, id protocol.PlayerID, name string) *participant {
@@ -96,7 +97,7 @@ func newParticipant(h *hub, id protocol.PlayerID, name string) *participant {
 		acts:       rate.NewLimiter(actsPerSecond, actsAtOnce),
 		chats:      rate.NewLimiter(chatsPerSecond, chatsAtOnce),
 		challenges: rate.NewLimiter(h.challengePace, challengesAtOnce),
-		tabs:       make(map[*tab]bool), left: time.Now(), waiting: make(map[protocol.GameID]Waiting),
+		tabs:       make(map[*tab]bool), left: time.Now(), waiting: make(map[protocol.GameID]message.Waiting),
 		greeted: make(chan struct{}), calls: make(map[string]*call),
 	}
 }
@@ -164,11 +165,11 @@ func (p *participant) tell(message any) {
 	}
 }
 
-var tooManyAtOnce = refused(protocol.RateLimited, "too many requests at once")
+var tooManyAtOnce = message.Refused(protocol.RateLimited, "too many requests at once")
 
 // once serves a request of the person and answers it on the socket that it came
 // from. If it is a repetition, it gets the answer of the first.
-func (p *participant) once(t *tab, r Request, handler handler) {
+func (p *participant) once(t *tab, r message.Request, handler handler) {
 	p.mu.Lock()
 	c, again := p.calls[r.ID]
 	switch {
@@ -186,12 +187,12 @@ func (p *participant) once(t *tab, r Request, handler handler) {
 	// A handler may be stuck in a connection that hangs. The page gets an answer
 	// nevertheless, and may ask again.
 	var answered atomic.Bool
-	answer := func(a Answer) {
+	answer := func(a message.Answer) {
 		if answered.CompareAndSwap(false, true) {
 			t.answer(r.ID, a)
 		}
 	}
-	late := time.AfterFunc(requestWait, func() { answer(refused(protocol.Unavailable, "the platform does not answer now")) })
+	late := time.AfterFunc(requestWait, func() { answer(message.Refused(protocol.Unavailable, "the platform does not answer now")) })
 	p.hub.beside(func(ctx context.Context) {
 		defer late.Stop()
 		if !again {
@@ -380,7 +381,7 @@ func (p *participant) notice(n protocol.Notice) {
 		}
 		return
 	}
-	p.tell(Notice{T: "notice", Notice: n})
+	p.tell(message.Notice{T: "notice", Notice: n})
 }
 
 // offered answers an offer of the platform. A person is challenged only by people
@@ -400,7 +401,7 @@ func (p *participant) offered(o protocol.Offer) protocol.OfferAnswer {
 func (p *participant) event(e protocol.Event) {
 	p.forgetChallenge(e.Game)
 	if e.Kind == protocol.EventStart {
-		p.tell(Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}, Ladder: e.Pool.Ladder()})
+		p.tell(message.Notice{T: "notice", Notice: protocol.Notice{Kind: noticeStarted, Game: e.Game}, Ladder: e.Pool.Ladder()})
 		if live(e.Terms) && !p.soughtAfter(e.Time) { // nobody plays two of these at once
 			p.stopSeeking(e.Game)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -22,29 +23,29 @@ func TestPlayAgainstBot(t *testing.T) {
 	if p.welcome.Player != human("ann") {
 		t.Errorf("welcome %+v", p.welcome)
 	}
-	p.put(Request{T: "ping", N: 7, ID: "ping"})
+	p.put(message.Request{T: "ping", N: 7, ID: "ping"})
 	p.until("the pong", func() bool { return len(p.pongs) == 1 && p.pongs[0].N == 7 })
-	p.want(Request{T: "lobby", On: true})
+	p.want(message.Request{T: "lobby", On: true})
 	p.until("the bot in the lobby", func() bool { return p.lobby != nil && len(p.lobby.Opponents) == 3 })
 
 	first := game.First
-	id := p.want(Request{T: "play", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Opponent: "hare", Seat: &first}).Game
-	p.want(Request{T: "open", Game: id})
-	st := p.state(id, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	id := p.want(message.Request{T: "play", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Opponent: "hare", Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: id})
+	st := p.state(id, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	if st.You == nil || *st.You != game.First || st.View == nil || len(st.View.Moves) != 225 || st.Clocks.Running == nil {
 		t.Errorf("state %+v", st)
 	}
 	p.until("the game in the lobby", func() bool {
 		return len(p.lobby.Mine) == 1 && p.lobby.Mine[0].MyTurn && p.lobby.Mine[0].Running
 	})
-	p.refuse(Request{T: "move", Game: id, Ply: 0, Move: "z9"}, protocol.Illegal)
+	p.refuse(message.Request{T: "move", Game: id, Ply: 0, Move: "z9"}, protocol.Illegal)
 	p.move(id, 0, "h8")
 	p.state(id, "the answer", plies(2))
-	p.refuse(Request{T: "move", Game: id, Ply: 0, Move: "a1"}, protocol.Stale)
-	if a := p.want(Request{T: "why", Game: id, From: "h8"}); a.Reason != "illegal.occupied" {
+	p.refuse(message.Request{T: "move", Game: id, Ply: 0, Move: "a1"}, protocol.Stale)
+	if a := p.want(message.Request{T: "why", Game: id, From: "h8"}); a.Reason != "illegal.occupied" {
 		t.Errorf("a stone on a stone: reason %q", a.Reason)
 	}
-	p.want(Request{T: "resign", Game: id})
+	p.want(message.Request{T: "resign", Game: id})
 	st = p.state(id, "the end", finished)
 	if st.Outcome != (game.Outcome{Result: game.SecondWins, Reason: protocol.ReasonResign}) {
 		t.Errorf("outcome %+v", st.Outcome)
@@ -76,8 +77,8 @@ func TestSocketNeedsSession(t *testing.T) {
 	if p.welcome.Player != who.Player || p.welcome.Name != who.Name || p.welcome.Version == "" {
 		t.Errorf("welcome %+v, want %+v", p.welcome, who)
 	}
-	p.want(Request{T: "name", Name: "安"})
-	p.refuse(Request{T: "name", Name: "\u202eann"}, codeName)
+	p.want(message.Request{T: "name", Name: "安"})
+	p.refuse(message.Request{T: "name", Name: "\u202eann"}, codeName)
 	if _, res, err := dialAddress(t, address, http.Header{"Cookie": {cookie}, "Origin": {"https://example.com"}}); err == nil || res.StatusCode != http.StatusForbidden {
 		t.Errorf("a foreign page: %v", err)
 	}
@@ -90,10 +91,10 @@ func TestSocketNeedsSession(t *testing.T) {
 	if stranger.welcome.Player != "" {
 		t.Errorf("welcome %+v without a session", stranger.welcome)
 	}
-	stranger.want(Request{T: "lobby", On: true})
-	stranger.refuse(Request{T: "play", Opponent: "hare", Terms: terms(t, "xiangqi/simple", "60")}, protocol.Denied)
-	stranger.refuse(Request{T: "resign", Game: "g"}, protocol.Denied)
-	stranger.refuse(Request{T: "open", Game: "g"}, protocol.NoGame)
+	stranger.want(message.Request{T: "lobby", On: true})
+	stranger.refuse(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "xiangqi/simple", "60")}, protocol.Denied)
+	stranger.refuse(message.Request{T: "resign", Game: "g"}, protocol.Denied)
+	stranger.refuse(message.Request{T: "open", Game: "g"}, protocol.NoGame)
 
 	r, err := http.NewRequest(http.MethodPost, web.URL+"/api/logout", strings.NewReader("{}"))
 	if err != nil {
@@ -127,13 +128,13 @@ func TestTurns(t *testing.T) {
 	}
 	two := startGame(t, ann, "gomoku-level-3", terms(t, "xiangqi/wxf", "86400/move"))
 	count(2)
-	other.want(Request{T: "open", Game: one})
+	other.want(message.Request{T: "open", Game: one})
 	count(1)
-	other.want(Request{T: "close", Game: one})
+	other.want(message.Request{T: "close", Game: one})
 	count(2)
-	ann.want(Request{T: "resign", Game: one})
+	ann.want(message.Request{T: "resign", Game: one})
 	count(1)
-	ann.want(Request{T: "resign", Game: two})
+	ann.want(message.Request{T: "resign", Game: two})
 	count(0)
 	if ann.turns.Count != 0 {
 		t.Errorf("a tab that shows all games is told of %d", ann.turns.Count)
@@ -149,7 +150,7 @@ func TestRepetitionOutOfOrder(t *testing.T) {
 	joinBot(t, srv, "hare", protocol.Hello{Games: []protocol.Capability{{Game: "gomoku"}}})
 	ann := openPage(t, gw, human("ann"))
 	g := startGame(t, ann, "hare", terms(t, "gomoku/freestyle-15", "300+2"))
-	inTurn := func(requests ...Request) {
+	inTurn := func(requests ...message.Request) {
 		t.Helper()
 		for i := range requests {
 			requests[i].ID = protocol.NewID()
@@ -158,12 +159,12 @@ func TestRepetitionOutOfOrder(t *testing.T) {
 		for _, r := range requests[:len(requests)-1] {
 			ann.put(r)
 		}
-		ann.want(Request{T: "cancel", What: "review"}) // which comes after them
+		ann.want(message.Request{T: "cancel", What: "review"}) // which comes after them
 	}
-	inTurn(Request{T: "close", Game: g}, Request{T: "open", Game: g})
+	inTurn(message.Request{T: "close", Game: g}, message.Request{T: "open", Game: g})
 	ann.move(g, 0, "h8") // and sees it
 
-	on, off := Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, Request{T: "ladder"}
+	on, off := message.Request{T: "ladder", On: true, Terms: terms(t, "amazons/6x6", "60+1")}, message.Request{T: "ladder"}
 	inTurn(on, off)
 	if s := gw.participant(human("ann"), "").seekingNow(); s != nil {
 		t.Errorf("on the ladder after leaving it: %+v", s)

@@ -13,6 +13,7 @@ import (
 
 	"sparring/arena"
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -34,12 +35,12 @@ func (gw *gateway) lists(p protocol.PlayerID, n int) {
 func lost(t testing.TB, p *socketPage, opponent protocol.PlayerID, want *protocol.Terms) protocol.GameID {
 	t.Helper()
 	first := game.First
-	g := p.want(Request{T: "play", Terms: want, Opponent: opponent, Seat: &first}).Game
-	p.want(Request{T: "open", Game: g})
-	p.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing && st.You != nil })
+	g := p.want(message.Request{T: "play", Terms: want, Opponent: opponent, Seat: &first}).Game
+	p.want(message.Request{T: "open", Game: g})
+	p.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing && st.You != nil })
 	p.move(g, 0, "h8")
 	p.state(g, "the answer", plies(2))
-	p.want(Request{T: "resign", Game: g})
+	p.want(message.Request{T: "resign", Game: g})
 	p.state(g, "the end", finished)
 	return g
 }
@@ -72,7 +73,7 @@ func TestPlayerPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann := dialPage(t, g, "address=a&name=Ann&player="+string(id)+"&session="+hashed(secret))
-	ann.want(Request{T: "lobby", On: true})
+	ann.want(message.Request{T: "lobby", On: true})
 	ann.until("the bot in the lobby", func() bool { return ann.lobby != nil && len(ann.lobby.Opponents) == 3 })
 	page := "/player/" + string(id)
 	contains(t, own(page), ">Ann<", string(id), "you", "No rated game yet.", "There is no finished game to show.")
@@ -89,7 +90,7 @@ func TestPlayerPage(t *testing.T) {
 	register(t, g, human("ben"))
 	ben := openPage(t, g, human("ben"))
 	among := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
-	ann.want(Request{T: "resign", Game: among})
+	ann.want(message.Request{T: "resign", Game: among})
 	ben.state(among, "the end", finished)
 	running := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "300+2"))
 	g.lists(id, 3)

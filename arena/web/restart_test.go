@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -23,21 +24,21 @@ func TestArenaIsKilled(t *testing.T) {
 	joinBot(t, srv, "hare", protocol.Hello{})
 	ann := openPage(t, gw, human("ann"))
 	first := game.First
-	g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Seat: &first}).Game
-	ann.want(Request{T: "open", Game: g})
-	ann.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	g := ann.want(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2"), Seat: &first}).Game
+	ann.want(message.Request{T: "open", Game: g})
+	ann.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	ann.move(g, 0, "h8")
 	before := ann.state(g, "the answer", plies(2))
 	gw.crash()
 
 	next := startGateway(t, srv, quick(), nil)
 	again := openPage(t, next, human("ann"))
-	again.want(Request{T: "open", Game: g})
-	st := again.state(g, "the game", func(st State) bool { return st.Clocks.Running != nil })
+	again.want(message.Request{T: "open", Game: g})
+	st := again.state(g, "the game", func(st message.State) bool { return st.Clocks.Running != nil })
 	if len(st.Moves) != len(before.Moves) || st.Seq < before.Seq {
 		t.Errorf("after the restart %d moves, seq %d; before %d, %d", len(st.Moves), st.Seq, len(before.Moves), before.Seq)
 	}
-	again.want(Request{T: "move", Game: g, Ply: 2, Move: "g8"})
+	again.want(message.Request{T: "move", Game: g, Ply: 2, Move: "g8"})
 	again.state(g, "the answer", plies(4))
 }
 
@@ -50,16 +51,16 @@ func TestNATSHangs(t *testing.T) {
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
 	watcher := openPage(t, gw, "")
 	g := befriend(t, ann, ben, terms(t, "gomoku/freestyle-15", "3600"))
-	watcher.want(Request{T: "open", Game: g})
+	watcher.want(message.Request{T: "open", Game: g})
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
 	nats.Pause()
 	defer nats.Continue()
-	move := Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "m1"}
+	move := message.Request{T: "move", Game: g, Ply: 2, Move: "h9", ID: "m1"}
 	if a := ann.ask(move); a.Code != protocol.Unavailable {
 		t.Errorf("while the server hangs: %+v", a)
 	}
 	for i := range requestsAtOnce + 1 {
-		ann.put(Request{T: "withdraw", Game: g, ID: fmt.Sprint("withdraw-", i)})
+		ann.put(message.Request{T: "withdraw", Game: g, ID: fmt.Sprint("withdraw-", i)})
 	}
 	ann.until("too many requests at once", func() bool {
 		for _, a := range ann.answers {
@@ -70,10 +71,10 @@ func TestNATSHangs(t *testing.T) {
 		return false
 	})
 	late := openPage(t, gw, "") // what is known is shown
-	late.want(Request{T: "open", Game: g})
+	late.want(message.Request{T: "open", Game: g})
 	late.state(g, "the game", plies(2))
-	late.untilTooManyAtOnce(Request{T: "invited", Token: "nothing"})
-	ben.put(Request{T: "ping", N: 1})
+	late.untilTooManyAtOnce(message.Request{T: "invited", Token: "nothing"})
+	ben.put(message.Request{T: "ping", N: 1})
 	ben.until("a pong", func() bool { return len(ben.pongs) == 1 })
 	nats.Continue()
 	gametest.Eventually(t, "the move", func() bool {
@@ -108,11 +109,11 @@ func TestWaitingChallengeFollowsThePerson(t *testing.T) {
 			}
 			if how == "another arena with a tab" {
 				other := openPage(t, next, human("ann"))
-				other.want(Request{T: "lobby", On: true})
+				other.want(message.Request{T: "lobby", On: true})
 			}
 			ann := openPage(t, gw, human("ann"))
-			g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
-			ann.want(Request{T: "open", Game: g})
+			g := ann.want(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
+			ann.want(message.Request{T: "open", Game: g})
 			switch how {
 			case "a restart":
 				gw.crash()
@@ -124,13 +125,13 @@ func TestWaitingChallengeFollowsThePerson(t *testing.T) {
 				}
 			}
 			again := openPage(t, next, human("ann"))
-			again.want(Request{T: "lobby", On: true})
-			again.want(Request{T: "open", Game: g})
+			again.want(message.Request{T: "lobby", On: true})
+			again.want(message.Request{T: "open", Game: g})
 			again.until("the challenge in the lobby", func() bool {
 				return again.lobby != nil && len(again.lobby.Waiting) == 1 && again.lobby.Waiting[0].Game == g
 			})
 			b.set(func(b *bot) { b.answer, b.free = protocol.Accept, 1000 })
-			again.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing && st.You != nil })
+			again.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing && st.You != nil })
 			again.until("the end of the wait", func() bool { return len(again.lobby.Waiting) == 0 && len(again.lobby.Mine) == 1 })
 			gametest.Eventually(t, "nothing stored", func() bool { return len(storedWaiting(t, next, human("ann"))) == 0 })
 		})
@@ -144,25 +145,25 @@ func TestAgreementsAfterPowerCut(t *testing.T) {
 	nats := arenatest.StartNATS(t, filepath.Join(t.TempDir(), "nats"))
 	gw := startGateway(t, nats, quick(), func(h *hub) { h.challengePace = 1000 })
 	ann, ben := openPage(t, gw, human("ann")), openPage(t, gw, human("ben"))
-	ann.want(Request{T: "lobby", On: true})
+	ann.want(message.Request{T: "lobby", On: true})
 	terms := terms(t, "gomoku/freestyle-15", "3600")
 	g := befriend(t, ann, ben, terms)
 	playOn(t, g, [2]*socketPage{ann, ben}, script("h8", "a1"))
-	ann.want(Request{T: "resign", Game: g})
+	ann.want(message.Request{T: "resign", Game: g})
 	ben.state(g, "the end", finished)
 	copied := nats.Restart()
-	soon := func(p *socketPage, r Request) {
+	soon := func(p *socketPage, r message.Request) {
 		t.Helper()
 		gametest.Eventually(t, "the store", func() bool { return p.ask(r).Code == protocol.Accepted })
 	}
 	for range 3 {
-		soon(ann, Request{T: "invite", Terms: terms})
+		soon(ann, message.Request{T: "invite", Terms: terms})
 	}
 	ann.until("the invitations", func() bool { return ann.lobby != nil && len(ann.lobby.Waiting) == 3 })
 	nats.CutPower(copied, "KV_sparring_agreements")
-	soon(ann, Request{T: "invite", Terms: terms})
-	soon(ann, Request{T: "rematch", Game: g})
-	ben.state(g, "the offer of a rematch", func(st State) bool { return st.RematchBy != nil })
+	soon(ann, message.Request{T: "invite", Terms: terms})
+	soon(ann, message.Request{T: "rematch", Game: g})
+	ben.state(g, "the offer of a rematch", func(st message.State) bool { return st.RematchBy != nil })
 	ann.until("the invitation", func() bool { return len(ann.lobby.Waiting) == 1 })
 }
 

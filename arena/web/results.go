@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sparring/arena"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -18,7 +19,7 @@ type results struct {
 // result is one of them, with its game so that it is counted once.
 type result struct {
 	ID protocol.GameID `json:"id"`
-	PastResult
+	message.PastResult
 }
 
 // maxResults is how many results are kept: enough to see a row of them.
@@ -52,7 +53,7 @@ func (p *participant) noteResult(ctx context.Context, e protocol.Event) {
 	if !ok || opponent.Kind != protocol.Bot || e.Outcome.Result == game.Undecided {
 		return
 	}
-	past := PastResult{Game: e.Terms.Game, Opponent: opponent.Player, Result: "lost", Level: levelOf(p.hub.arena.Instances(), opponent.Player, e.Terms.Game)}
+	past := message.PastResult{Game: e.Terms.Game, Opponent: opponent.Player, Result: "lost", Level: levelOf(p.hub.arena.Instances(), opponent.Player, e.Terms.Game)}
 	switch e.Outcome.Result {
 	case game.WonBy(seat):
 		past.Result = "won"

@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -149,7 +150,7 @@ func (t *tab) serve() {
 	defer t.leave()
 	t.pinger = time.AfterFunc(h.limits.pinging/10, func() { h.spawn(t.ping) })
 	defer t.pinger.Stop()
-	t.send("", Welcome{T: "welcome", Player: t.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
+	t.send("", message.Welcome{T: "welcome", Player: t.ID, Name: t.displayName(), ServerTime: time.Now().UTC(), Version: h.version()})
 	h.lobbies.refresh(t.ID)
 	t.read()
 }
@@ -276,7 +277,7 @@ func (t *tab) put(key string, data []byte) {
 // again reports whether the socket has brought a request before. The answer to the first is
 // under way then, since a socket loses nothing; and to take effect again would undo what
 // the page has asked for in between, as when it closes a game and opens it once more.
-func (t *tab) again(r Request) bool {
+func (t *tab) again(r message.Request) bool {
 	if r.T == "ping" {
 		return false // they come every second, each with an id of its own
 	}
@@ -290,7 +291,7 @@ func (t *tab) again(r Request) bool {
 
 // beside answers a request in a goroutine. If too many of the tab wait already, it
 // refuses the request and returns false.
-func (t *tab) beside(id string, serve func(context.Context) Answer) bool {
+func (t *tab) beside(id string, serve func(context.Context) message.Answer) bool {
 	if t.inFlight.Add(1) > requestsAtOnce {
 		t.inFlight.Add(-1)
 		t.answer(id, tooManyAtOnce)
@@ -303,21 +304,8 @@ func (t *tab) beside(id string, serve func(context.Context) Answer) bool {
 	return true
 }
 
-// refused returns the answer to a request that changes nothing.
-func refused(code protocol.Code, text string) Answer { return Answer{Code: code, Text: text} }
-
-// failed returns the answer to a request that the platform refused, or that could
-// not be sent.
-func failed(err error) Answer {
-	var e *protocol.Error
-	if errors.As(err, &e) {
-		return refused(e.Code, e.Text)
-	}
-	return refused(protocol.Unavailable, "the platform does not answer now")
-}
-
 // answer sends the answer to a request.
-func (t *tab) answer(id string, a Answer) {
+func (t *tab) answer(id string, a message.Answer) {
 	a.T, a.ID = "answer", id
 	if a.Code == "" {
 		a.Code = protocol.Accepted

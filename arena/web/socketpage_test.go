@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"sparring/arena/web/message"
 	"sparring/game/clock"
 	"sparring/protocol"
 )
@@ -23,23 +24,23 @@ type socketPage struct {
 
 	mu       sync.Mutex
 	change   chan struct{} // closed and renewed at every message
-	answers  map[string]Answer
-	states   map[protocol.GameID]State
+	answers  map[string]message.Answer
+	states   map[protocol.GameID]message.State
 	count    map[protocol.GameID]int // states received
-	notices  []Notice
-	lobby    *Lobby
-	turns    Turns
-	welcome  *Welcome
-	pongs    []Pong
-	hints    []Hint
-	reviews  []Review
-	tried    []Tried
+	notices  []message.Notice
+	lobby    *message.Lobby
+	turns    message.Turns
+	welcome  *message.Welcome
+	pongs    []message.Pong
+	hints    []message.Hint
+	reviews  []message.Review
+	tried    []message.Tried
 	closed   error
 	bytes    int
 	frozen   bool // it does not answer calls
 	calls    int
 	latest   time.Time // when the last state came
-	onState  func(State)
+	onState  func(message.State)
 	finished chan struct{}
 }
 
@@ -76,8 +77,8 @@ func dialAddress(t testing.TB, address string, header http.Header) (*socketPage,
 	}
 	conn.SetReadLimit(-1)
 	p := &socketPage{
-		t: t, conn: conn, change: make(chan struct{}), answers: make(map[string]Answer),
-		states: make(map[protocol.GameID]State), count: make(map[protocol.GameID]int), finished: make(chan struct{}),
+		t: t, conn: conn, change: make(chan struct{}), answers: make(map[string]message.Answer),
+		states: make(map[protocol.GameID]message.State), count: make(map[protocol.GameID]int), finished: make(chan struct{}),
 	}
 	go p.read()
 	t.Cleanup(p.close)
@@ -131,13 +132,13 @@ func (p *socketPage) take(data []byte) {
 	p.bytes += len(data)
 	switch kind {
 	case "welcome":
-		m := decode[Welcome](p, data)
+		m := decode[message.Welcome](p, data)
 		p.welcome = &m
 	case "answer":
-		m := decode[Answer](p, data)
+		m := decode[message.Answer](p, data)
 		p.answers[m.ID] = m
 	case "state":
-		m := decode[State](p, data)
+		m := decode[message.State](p, data)
 		if m.Seq < p.states[m.Game].Seq {
 			break
 		}
@@ -147,24 +148,24 @@ func (p *socketPage) take(data []byte) {
 			p.onState(m)
 		}
 	case "notice":
-		p.notices = append(p.notices, decode[Notice](p, data))
+		p.notices = append(p.notices, decode[message.Notice](p, data))
 	case "lobby":
-		m := decode[Lobby](p, data)
+		m := decode[message.Lobby](p, data)
 		p.lobby = &m
 	case "turns":
-		p.turns = decode[Turns](p, data)
+		p.turns = decode[message.Turns](p, data)
 	case "call":
 		if p.calls++; !p.frozen {
-			go p.put(Request{T: "ping"})
+			go p.put(message.Request{T: "ping"})
 		}
 	case "pong":
-		p.pongs = append(p.pongs, decode[Pong](p, data))
+		p.pongs = append(p.pongs, decode[message.Pong](p, data))
 	case "hint":
-		p.hints = append(p.hints, decode[Hint](p, data))
+		p.hints = append(p.hints, decode[message.Hint](p, data))
 	case "review":
-		p.reviews = append(p.reviews, decode[Review](p, data))
+		p.reviews = append(p.reviews, decode[message.Review](p, data))
 	case "tried":
-		p.tried = append(p.tried, decode[Tried](p, data))
+		p.tried = append(p.tried, decode[message.Tried](p, data))
 	default:
 		p.t.Errorf("unknown message %.200s", data)
 	}
@@ -201,7 +202,7 @@ func (p *socketPage) until(what string, ok func() bool) {
 }
 
 // put sends a request without waiting for its answer.
-func (p *socketPage) put(r Request) string {
+func (p *socketPage) put(r message.Request) string {
 	if r.ID == "" {
 		r.ID = protocol.NewID()
 	}
@@ -216,7 +217,7 @@ func (p *socketPage) put(r Request) string {
 }
 
 // ask sends a request and returns its answer.
-func (p *socketPage) ask(r Request) (a Answer) {
+func (p *socketPage) ask(r message.Request) (a message.Answer) {
 	p.t.Helper()
 	id := p.put(r)
 	p.until("the answer to "+r.T, func() (ok bool) { a, ok = p.answers[id]; return ok })
@@ -224,7 +225,7 @@ func (p *socketPage) ask(r Request) (a Answer) {
 }
 
 // want is ask for a request that has to be accepted.
-func (p *socketPage) want(r Request) Answer {
+func (p *socketPage) want(r message.Request) message.Answer {
 	p.t.Helper()
 	a := p.ask(r)
 	if a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
@@ -234,7 +235,7 @@ func (p *socketPage) want(r Request) Answer {
 }
 
 // refuse is ask for a request that has to be refused.
-func (p *socketPage) refuse(r Request, code protocol.Code) {
+func (p *socketPage) refuse(r message.Request, code protocol.Code) {
 	p.t.Helper()
 	if a := p.ask(r); a.Code != code {
 		p.t.Errorf("%+v: %s %s, want %s", r, a.Code, a.Text, code)
@@ -242,17 +243,17 @@ func (p *socketPage) refuse(r Request, code protocol.Code) {
 }
 
 // state waits for a state of a game.
-func (p *socketPage) state(g protocol.GameID, what string, ok func(State) bool) (st State) {
+func (p *socketPage) state(g protocol.GameID, what string, ok func(message.State) bool) (st message.State) {
 	p.t.Helper()
 	p.until(what+" in game "+string(g), func() bool { st = p.states[g]; return st.T != "" && ok(st) })
 	return st
 }
 
 // notice waits for a notice of a kind.
-func (p *socketPage) notice(k protocol.NoticeKind) (n Notice) {
+func (p *socketPage) notice(k protocol.NoticeKind) (n message.Notice) {
 	p.t.Helper()
 	p.until("a notice "+string(k), func() bool {
-		i := slices.IndexFunc(p.notices, func(n Notice) bool { return n.Kind == k })
+		i := slices.IndexFunc(p.notices, func(n message.Notice) bool { return n.Kind == k })
 		if i >= 0 {
 			n = p.notices[i]
 		}
@@ -264,12 +265,14 @@ func (p *socketPage) notice(k protocol.NoticeKind) (n Notice) {
 // move plays a move and waits until the page shows it.
 func (p *socketPage) move(g protocol.GameID, ply int, text string) {
 	p.t.Helper()
-	p.want(Request{T: "move", Game: g, Ply: ply, Move: text})
+	p.want(message.Request{T: "move", Game: g, Ply: ply, Move: text})
 	p.state(g, "the move "+text, plies(ply+1))
 }
 
-func plies(n int) func(State) bool { return func(st State) bool { return len(st.Moves) >= n } }
-func finished(st State) bool       { return st.Status == protocol.Finished }
+func plies(n int) func(message.State) bool {
+	return func(st message.State) bool { return len(st.Moves) >= n }
+}
+func finished(st message.State) bool { return st.Status == protocol.Finished }
 
 func terms(t testing.TB, rules, spec string) *protocol.Terms {
 	t.Helper()

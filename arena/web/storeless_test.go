@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -129,7 +130,7 @@ func TestNoGamesOnFullDisk(t *testing.T) {
 	ann := openPage(t, gw, human("ann"))
 	disk.Fill()
 	gametest.Eventually(t, "the arena to know", gw.arena.NoRoom)
-	if a := ann.ask(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}); a.Code != protocol.Unavailable || a.Reason != reasonNoRoom {
+	if a := ann.ask(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}); a.Code != protocol.Unavailable || a.Reason != reasonNoRoom {
 		t.Errorf("a game: %+v", a)
 	}
 }
@@ -158,7 +159,7 @@ func TestUnreadableGame(t *testing.T) {
 	p.Pause()
 	defer p.Continue()
 	for _, kind := range []string{"open", "review", "rematch", "hint", "why"} {
-		ann.refuse(Request{T: kind, Game: "elsewhere", Level: 1, From: "a1"}, protocol.Unavailable)
+		ann.refuse(message.Request{T: kind, Game: "elsewhere", Level: 1, From: "a1"}, protocol.Unavailable)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sparring/arena"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/protocol"
 )
@@ -32,7 +33,7 @@ type table struct {
 	before  [2]int        // moves before the last decision of each seat in shown; -1 if it has made none
 	after   continuations
 	rated   bool // ratings are known, or looked for
-	ratings []*RatingChange
+	ratings []*message.RatingChange
 	seen    int // watchers in the last message
 	offers  int // open offers in the last message
 }
@@ -117,7 +118,7 @@ func (x *table) hasTabOf(player protocol.PlayerID) bool {
 }
 
 // load shows the game to a socket that has just begun to follow it.
-func (x *table) load(ctx context.Context, t *tab) Answer {
+func (x *table) load(ctx context.Context, t *tab) message.Answer {
 	x.mu.Lock()
 	shown := x.shown
 	x.mu.Unlock()
@@ -135,7 +136,7 @@ func (x *table) load(ctx context.Context, t *tab) Answer {
 	if t.here != nil {
 		t.here.tellChatAgain(t, x.id)
 	}
-	return Answer{Game: x.id}
+	return message.Answer{Game: x.id}
 }
 
 // findFor is how long a socket waits for a game that has been agreed on and begins
@@ -143,7 +144,7 @@ func (x *table) load(ctx context.Context, t *tab) Answer {
 const findFor = 2 * time.Second
 
 // find reads the game. The answer refuses if there is none.
-func (x *table) find(ctx context.Context, t *tab) Answer {
+func (x *table) find(ctx context.Context, t *tab) message.Answer {
 	x.feed(t)
 	e, seq, err := x.hub.arena.Game(ctx, x.id)
 	if errors.Is(err, arena.ErrNoGame) && (t.here == nil || !t.here.waitsFor(x.id)) {
@@ -152,7 +153,7 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 			found := x.shown != nil
 			x.mu.Unlock()
 			if found {
-				return Answer{}
+				return message.Answer{}
 			}
 			if t.here != nil && t.here.waitsFor(x.id) {
 				break // a gateway that was just started has learnt of the challenge
@@ -163,7 +164,7 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 	}
 	switch {
 	case errors.Is(err, arena.ErrNoGame) && t.here != nil && t.here.waitsFor(x.id):
-		return Answer{} // its states come when it begins
+		return message.Answer{} // its states come when it begins
 	case err != nil:
 		return notRead(err)
 	}
@@ -175,7 +176,7 @@ func (x *table) find(ctx context.Context, t *tab) Answer {
 		x.loadAfter(ctx) // before the game is shown: a page goes on to a game that comes later
 	}
 	x.push(u)
-	return Answer{}
+	return message.Answer{}
 }
 
 // sleep waits for d or until ctx ends.
@@ -304,22 +305,22 @@ func (h *hub) snapshot(ctx context.Context, g protocol.GameID) (protocol.Snapsho
 }
 
 // notRead answers a request about a game that could not be read.
-func notRead(err error) Answer {
+func notRead(err error) message.Answer {
 	if errors.Is(err, arena.ErrNoGame) {
-		return refused(protocol.NoGame, "no such game")
+		return message.Refused(protocol.NoGame, "no such game")
 	}
-	return refused(protocol.Unavailable, "the game can't be read now")
+	return message.Refused(protocol.Unavailable, "the game can't be read now")
 }
 
-func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
+func (h *hub) open(_ context.Context, t *tab, r message.Request) message.Answer {
 	if r.Game == "" {
-		return refused(protocol.Malformed, "game: missing")
+		return message.Refused(protocol.Malformed, "game: missing")
 	}
 	t.mu.Lock()
 	x, full := t.games[r.Game], len(t.games) >= h.limits.openGames
 	t.mu.Unlock()
 	if x == nil && full {
-		return refused(protocol.RateLimited, "too many games are open in this tab")
+		return message.Refused(protocol.RateLimited, "too many games are open in this tab")
 	}
 	opens := x == nil
 	if opens {
@@ -329,7 +330,7 @@ func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
 		t.mu.Unlock()
 		h.lobbies.refresh(t.ID)
 	}
-	served := t.beside(r.ID, func(ctx context.Context) Answer {
+	served := t.beside(r.ID, func(ctx context.Context) message.Answer {
 		a := x.load(ctx, t)
 		if a.Code != "" {
 			t.unfollow(r.Game)
@@ -339,13 +340,13 @@ func (h *hub) open(_ context.Context, t *tab, r Request) Answer {
 	if opens && !served {
 		t.unfollow(r.Game)
 	}
-	return Answer{T: noAnswer}
+	return message.Answer{T: noAnswer}
 }
 
-func (h *hub) close(_ context.Context, t *tab, r Request) Answer {
+func (h *hub) close(_ context.Context, t *tab, r message.Request) message.Answer {
 	t.unfollow(r.Game)
 	h.lobbies.refresh(t.ID)
-	return Answer{}
+	return message.Answer{}
 }
 
 // follows reports whether the tab follows a game.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 	"sparring/screen/view"
 )
@@ -92,7 +93,7 @@ func (x *table) sendTo(t *tab, made map[string][]byte) {
 // message returns the state as a watcher gets it; x.mu is held.
 func (x *table) message() stateMessage {
 	m := stateMessage{View: x.views.watchers}
-	m.State = State{
+	m.State = message.State{
 		T: "state", Seq: x.shown.seq, ServerTime: x.shown.at.UTC(), Snapshot: x.shown.Snapshot, Receipt: x.shown.receipt,
 		Watchers: x.watchers(), Private: private(x.shown.Snapshot),
 	}
@@ -110,7 +111,7 @@ func (x *table) message() stateMessage {
 
 // stateMessage is a State whose view is encoded already.
 type stateMessage struct {
-	State
+	message.State
 	View json.RawMessage `json:"view"`
 }
 

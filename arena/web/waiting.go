@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sparring/arena/web/message"
 	"sparring/protocol"
 )
 
@@ -18,18 +19,18 @@ import (
 // an entry that could not be changed in time misleads nobody for longer than its
 // challenges live.
 type challenges struct {
-	List []Waiting `json:"list"`
+	List []message.Waiting `json:"list"`
 }
 
 // open returns the challenges that have not expired.
-func (c challenges) open(now time.Time) []Waiting {
-	return slices.DeleteFunc(slices.Clone(c.List), func(w Waiting) bool { return !now.Before(w.Expires) })
+func (c challenges) open(now time.Time) []message.Waiting {
+	return slices.DeleteFunc(slices.Clone(c.List), func(w message.Waiting) bool { return !now.Before(w.Expires) })
 }
 
 // keepWaiting stores a challenge that waits.
-func (s *agreements) keepWaiting(ctx context.Context, id protocol.PlayerID, w Waiting) error {
+func (s *agreements) keepWaiting(ctx context.Context, id protocol.PlayerID, w message.Waiting) error {
 	_, err := changeEntry(ctx, s, "waiting."+string(id), func(c *challenges) error {
-		others := slices.DeleteFunc(c.open(time.Now()), func(x Waiting) bool { return x.Game == w.Game })
+		others := slices.DeleteFunc(c.open(time.Now()), func(x message.Waiting) bool { return x.Game == w.Game })
 		c.List = append(others, w)
 		return nil
 	})
@@ -39,10 +40,10 @@ func (s *agreements) keepWaiting(ctx context.Context, id protocol.PlayerID, w Wa
 // dropWaiting removes a challenge that waits no more.
 func (s *agreements) dropWaiting(ctx context.Context, id protocol.PlayerID, g protocol.GameID) error {
 	_, err := changeEntry(ctx, s, "waiting."+string(id), func(c *challenges) error {
-		if !slices.ContainsFunc(c.List, func(w Waiting) bool { return w.Game == g }) {
+		if !slices.ContainsFunc(c.List, func(w message.Waiting) bool { return w.Game == g }) {
 			return errRepeated // another gateway was faster, or the person is erased
 		}
-		c.List = slices.DeleteFunc(c.open(time.Now()), func(w Waiting) bool { return w.Game == g })
+		c.List = slices.DeleteFunc(c.open(time.Now()), func(w message.Waiting) bool { return w.Game == g })
 		return nil
 	})
 	if errors.Is(err, errRepeated) {
@@ -73,14 +74,14 @@ func (s *agreements) followsWaiting(id protocol.PlayerID, data []byte) {
 }
 
 // waitingOf returns the stored challenges of a person that have not expired.
-func (s *agreements) waitingOf(id protocol.PlayerID) []Waiting {
+func (s *agreements) waitingOf(id protocol.PlayerID) []message.Waiting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.challenges[id].open(time.Now())
 }
 
 // learnWaiting takes over the challenges of a person who is here.
-func (h *hub) learnWaiting(id protocol.PlayerID, list []Waiting) {
+func (h *hub) learnWaiting(id protocol.PlayerID, list []message.Waiting) {
 	h.mu.Lock()
 	p := h.here[id]
 	h.mu.Unlock()
@@ -91,8 +92,8 @@ func (h *hub) learnWaiting(id protocol.PlayerID, list []Waiting) {
 
 // learnWaiting takes over challenges that another gateway has stored, or this one
 // before it was started again, unless they have become games or ended meanwhile.
-func (p *participant) learnWaiting(list []Waiting) {
-	var added []Waiting
+func (p *participant) learnWaiting(list []message.Waiting) {
+	var added []message.Waiting
 	p.mu.Lock()
 	for _, w := range list {
 		if _, known := p.waiting[w.Game]; !known {
@@ -116,7 +117,7 @@ func (p *participant) learnWaiting(list []Waiting) {
 }
 
 // noteWaiting notes and stores a challenge that has just been sent.
-func (p *participant) noteWaiting(ctx context.Context, w Waiting) {
+func (p *participant) noteWaiting(ctx context.Context, w message.Waiting) {
 	p.mu.Lock()
 	p.waiting[w.Game] = w
 	p.mu.Unlock()
@@ -156,15 +157,15 @@ func (p *participant) dropStored(ctx context.Context, g protocol.GameID) {
 
 // dropExpired drops challenges whose end was missed; p.mu is held.
 func (p *participant) dropExpired(now time.Time) {
-	maps.DeleteFunc(p.waiting, func(_ protocol.GameID, w Waiting) bool { return now.After(w.Expires) })
+	maps.DeleteFunc(p.waiting, func(_ protocol.GameID, w message.Waiting) bool { return now.After(w.Expires) })
 }
 
 // waits returns the person's challenges that wait.
-func (p *participant) waits() []Waiting {
+func (p *participant) waits() []message.Waiting {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dropExpired(time.Now())
-	return slices.SortedFunc(maps.Values(p.waiting), func(x, y Waiting) int {
+	return slices.SortedFunc(maps.Values(p.waiting), func(x, y message.Waiting) int {
 		return cmp.Or(x.Expires.Compare(y.Expires), cmp.Compare(x.Game, y.Game))
 	})
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
 
 // storedWaiting returns the challenges of a person as they are stored.
-func storedWaiting(t testing.TB, g *gateway, id protocol.PlayerID) []Waiting {
+func storedWaiting(t testing.TB, g *gateway, id protocol.PlayerID) []message.Waiting {
 	t.Helper()
 	c, _, err := readEntry[challenges](t.Context(), g.agreements, "waiting."+string(id))
 	if err != nil {
@@ -43,17 +44,17 @@ func TestWaitingChallengeEnds(t *testing.T) {
 	lobby := func(what string, n int) {
 		t.Helper()
 		for _, p := range []*socketPage{ann, there} {
-			p.want(Request{T: "lobby", On: true})
+			p.want(message.Request{T: "lobby", On: true})
 			p.until(what, func() bool { return p.lobby != nil && len(p.lobby.Waiting) == n })
 		}
 		gametest.Eventually(t, "the store: "+what, func() bool { return len(storedWaiting(t, gw, human("ann"))) == n })
 	}
-	play := Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
+	play := message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}
 	one, two := ann.want(play).Game, ann.want(play).Game
 	lobby("two challenges", 2)
-	there.want(Request{T: "withdraw", Game: one})
+	there.want(message.Request{T: "withdraw", Game: one})
 	lobby("one challenge after a withdrawal", 1)
-	ann.want(Request{T: "withdraw", Game: two})
+	ann.want(message.Request{T: "withdraw", Game: two})
 	lobby("no challenge", 0)
 
 	p := gw.participant(human("ann"), "")
@@ -95,15 +96,15 @@ func TestWaitingChallengeInAFullStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann := openPage(t, gw, human("ann"))
-	ann.want(Request{T: "lobby", On: true})
-	g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
-	ann.want(Request{T: "open", Game: g})
+	ann.want(message.Request{T: "lobby", On: true})
+	g := ann.want(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
+	ann.want(message.Request{T: "open", Game: g})
 	ann.until("the challenge in the lobby", func() bool { return len(ann.lobby.Waiting) == 1 })
 	if n := len(storedWaiting(t, gw, human("ann"))); n != 0 {
 		t.Fatalf("%d challenges are stored: the store is not full", n)
 	}
 	b.set(func(b *bot) { b.answer, b.free = protocol.Accept, 1000 })
-	ann.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	ann.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 	ann.until("the end of the wait", func() bool { return len(ann.lobby.Waiting) == 0 })
 }
 
@@ -116,17 +117,17 @@ func TestWaitingChallengeInAHungStore(t *testing.T) {
 	other := startGateway(t, nats, quick(), nil)
 	b := busyBot(t, nats)
 	ann := openPage(t, gw, human("ann"))
-	g := ann.want(Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
+	g := ann.want(message.Request{T: "play", Opponent: "hare", Terms: terms(t, "gomoku/freestyle-15", "300+2")}).Game
 	gametest.Eventually(t, "the other arena to hear of the challenge", func() bool { return len(other.agreements.waitingOf(human("ann"))) == 1 })
 	nats.Pause()
 	defer nats.Continue()
 	ann.close()
 	again := openPage(t, other, human("ann"))
-	again.want(Request{T: "lobby", On: true})
+	again.want(message.Request{T: "lobby", On: true})
 	again.until("the challenge in the lobby", func() bool { return again.lobby != nil && len(again.lobby.Waiting) == 1 })
-	again.refuse(Request{T: "open", Game: g}, protocol.Unavailable)
+	again.refuse(message.Request{T: "open", Game: g}, protocol.Unavailable)
 	nats.Continue()
-	gametest.Eventually(t, "the game to be opened", func() bool { return again.ask(Request{T: "open", Game: g}).Code == protocol.Accepted })
+	gametest.Eventually(t, "the game to be opened", func() bool { return again.ask(message.Request{T: "open", Game: g}).Code == protocol.Accepted })
 	b.set(func(b *bot) { b.answer, b.free = protocol.Accept, 1000 })
-	again.state(g, "the start", func(st State) bool { return st.Status == protocol.Playing })
+	again.state(g, "the start", func(st message.State) bool { return st.Status == protocol.Playing })
 }

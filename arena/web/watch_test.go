@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"sparring/arena/arenatest"
+	"sparring/arena/web/message"
 	"sparring/game"
 	"sparring/game/gametest"
 	"sparring/protocol"
@@ -76,7 +77,7 @@ func TestWatchers(t *testing.T) {
 		}
 		fmt.Fprintln(games, next)
 		g = next
-		ann.state(g, "the watchers", func(st State) bool { return st.Watchers == *watchPages })
+		ann.state(g, "the watchers", func(st message.State) bool { return st.Watchers == *watchPages })
 		for _, w := range watchers {
 			gametest.Eventually(t, "the start at a watcher", func() bool { return w.last().Game == g })
 			if v := w.last().View; v.Turn == nil || len(v.Moves) > 0 {
@@ -167,7 +168,7 @@ func (w *watcher) follow(old, next protocol.GameID) {
 	}
 }
 
-func (w *watcher) last() (st State) {
+func (w *watcher) last() (st message.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.data == nil {
@@ -207,18 +208,18 @@ func measure(t testing.TB, first, second *socketPage, moves []string, begun, end
 		begun(g)
 		for ply := 0; ply < len(moves) && len(all) < *watchMoves; ply++ {
 			began, other := time.Now(), pages[1-ply%2]
-			pages[ply%2].put(Request{T: "move", Game: g, Ply: ply, Move: moves[ply]})
+			pages[ply%2].put(message.Request{T: "move", Game: g, Ply: ply, Move: moves[ply]})
 			other.state(g, "the move", plies(ply+1))
 			other.mu.Lock()
 			all = append(all, other.latest.Sub(began))
 			other.mu.Unlock()
 			time.Sleep(50 * time.Millisecond) // people do not play faster
 		}
-		first.want(Request{T: "resign", Game: g})
+		first.want(message.Request{T: "resign", Game: g})
 		for _, p := range pages {
 			p.state(g, "the end", finished)
 			if len(all) < *watchMoves {
-				p.want(Request{T: "close", Game: g})
+				p.want(message.Request{T: "close", Game: g})
 			}
 		}
 		ended(g)

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"sparring/arena/arenatest"
-	"sparring/arena/web"
+	"sparring/arena/web/message"
 	"sparring/game/gametest"
 	"sparring/protocol"
 )
@@ -34,15 +34,15 @@ type visitor struct {
 	since   time.Time       // since when the gateway says that it waits
 	known   bool            // this socket's gateway knows of the wish
 	started []protocol.GameID
-	states  map[protocol.GameID]web.State
-	answers map[string]web.Answer
+	states  map[protocol.GameID]message.State
+	answers map[string]message.Answer
 	n       int
 }
 
 // visit opens the page.
 func (h *fleet) visit(name, at string) *visitor {
 	h.t.Helper()
-	v := &visitor{h: h, name: name, at: at, states: map[protocol.GameID]web.State{}, answers: map[string]web.Answer{}}
+	v := &visitor{h: h, name: name, at: at, states: map[protocol.GameID]message.State{}, answers: map[string]message.Answer{}}
 	res, err := http.Post("http://"+at+"/api/session", "application/json", strings.NewReader("{}"))
 	if err != nil {
 		h.t.Fatal(err)
@@ -95,7 +95,7 @@ func (v *visitor) connected(ctx context.Context) {
 					stop()
 					return
 				}
-				v.write(conn, web.Request{T: "ping", N: 1})
+				v.write(conn, message.Request{T: "ping", N: 1})
 			}
 		}
 	}()
@@ -117,7 +117,7 @@ func (v *visitor) connected(ctx context.Context) {
 	}
 }
 
-func (v *visitor) write(conn *websocket.Conn, r web.Request) {
+func (v *visitor) write(conn *websocket.Conn, r message.Request) {
 	data, _ := json.Marshal(r)
 	ctx, cancel := context.WithTimeout(v.h.ctx, 5*time.Second)
 	defer cancel()
@@ -134,13 +134,13 @@ func (v *visitor) take(conn *websocket.Conn, data []byte) {
 		v.conn, v.known = conn, false
 		if v.wish != nil {
 			v.n++
-			go v.write(conn, web.Request{T: "ladder", ID: fmt.Sprint("l", v.n), On: true, Terms: v.wish, Since: v.since})
+			go v.write(conn, message.Request{T: "ladder", ID: fmt.Sprint("l", v.n), On: true, Terms: v.wish, Since: v.since})
 		}
 		for _, g := range v.started {
-			go v.write(conn, web.Request{T: "open", ID: "o" + string(g), Game: g})
+			go v.write(conn, message.Request{T: "open", ID: "o" + string(g), Game: g})
 		}
 	case "turns":
-		var m web.Turns
+		var m message.Turns
 		json.Unmarshal(data, &m)
 		if m.Seeking != nil {
 			v.since = m.Seeking.Since
@@ -148,13 +148,13 @@ func (v *visitor) take(conn *websocket.Conn, data []byte) {
 			v.h.t.Errorf("%s waits no more", v.name)
 		}
 	case "notice":
-		var m web.Notice
+		var m message.Notice
 		json.Unmarshal(data, &m)
 		if m.Kind == "started" && m.Ladder {
 			v.begun(conn, m.Game)
 		}
 	case "answer":
-		var m web.Answer
+		var m message.Answer
 		json.Unmarshal(data, &m)
 		v.answers[m.ID] = m
 		if strings.HasPrefix(m.ID, "l") {
@@ -167,7 +167,7 @@ func (v *visitor) take(conn *websocket.Conn, data []byte) {
 			}
 		}
 	case "state":
-		var m web.State
+		var m message.State
 		json.Unmarshal(data, &m)
 		if old := v.states[m.Game]; m.Seq >= old.Seq {
 			v.states[m.Game] = m
@@ -180,12 +180,12 @@ func (v *visitor) begun(conn *websocket.Conn, g protocol.GameID) {
 	v.wish, v.since = nil, time.Time{}
 	if !slices.Contains(v.started, g) {
 		v.started = append(v.started, g)
-		go v.write(conn, web.Request{T: "open", ID: "o" + string(g), Game: g})
+		go v.write(conn, message.Request{T: "open", ID: "o" + string(g), Game: g})
 	}
 }
 
 // ask sends a request until it is answered.
-func (v *visitor) ask(r web.Request) (a web.Answer) {
+func (v *visitor) ask(r message.Request) (a message.Answer) {
 	v.h.t.Helper()
 	v.mu.Lock()
 	v.n++
@@ -213,7 +213,7 @@ func (v *visitor) seek(terms protocol.Terms) {
 	v.mu.Lock()
 	v.wish, v.since = &terms, time.Time{}
 	v.mu.Unlock()
-	if a := v.ask(web.Request{T: "ladder", On: true, Terms: &terms}); a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
+	if a := v.ask(message.Request{T: "ladder", On: true, Terms: &terms}); a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
 		v.h.t.Fatalf("%s: %+v", v.name, a)
 	}
 }
@@ -301,11 +301,11 @@ func TestWaitingOnLadder(t *testing.T) {
 				if ann.is(func(v *visitor) bool { return *v.states[id].You != v.states[id].Turn })() {
 					mover = ben
 				}
-				if a := mover.ask(web.Request{T: "move", Game: id, Ply: ply, Move: m}); a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
+				if a := mover.ask(message.Request{T: "move", Game: id, Ply: ply, Move: m}); a.Code != protocol.Accepted && a.Code != protocol.Duplicate {
 					t.Fatalf("%s's move: %+v", mover.name, a)
 				}
 			}
-			var st web.State
+			var st message.State
 			h.wait("both moves", ann.is(func(v *visitor) bool { st = v.states[id]; return len(st.Moves) == 2 }))
 			t.Logf("clocks %+v", st.Clocks.Seats)
 			if st.Status != protocol.Playing {

@@ -1,5 +1,5 @@
 // @ts-check
-// The messages between page and gateway, as arena/web/message.go and
+// The messages between page and gateway, as arena/web/message/message.go and
 // screen/view define them. This file is for the type checker: no page loads it.
 
 /** @typedef {"first"|"second"} Seat */

@@ -1,4 +1,12 @@
-package web
+// Package message has what a page and its gateway say to each other over a socket. Each
+// message is a JSON object with the field "t", which names its kind. A request has an id of the
+// protocol's form, which the page chooses, and is answered by one [Answer] with that id. A request
+// that is sent again with the same id takes effect once, so the page repeats what was not
+// answered when it has a new socket.
+//
+// The package knows the forms alone: who may ask for what, and how it is served, is up to the
+// gateway.
+package message
 
 import (
 	"time"
@@ -8,12 +16,6 @@ import (
 	"sparring/record/review"
 	"sparring/screen/view"
 )
-
-// Messages of the socket between a page and its gateway. Each is a JSON object
-// whose field "t" names its kind. A request has an id of the protocol's form,
-// which the page chooses, and is answered by one [Answer] with that id. A request
-// that is sent again with the same id takes effect once, so the page repeats
-// what was not answered when it has a new socket.
 
 // Requests of the page, by the value of "t":
 //
