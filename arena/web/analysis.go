@@ -46,10 +46,15 @@ var defaultAnalysisLimits = analysisLimits{
 	linger: 30 * time.Second, progress: time.Second, keptReviews: 200, keptMoves: 4000,
 }
 
-// limitAnalysis returns the limits with so many searches of reviews at once; 0 is
-// the default.
-func limitAnalysis(searches int) analysisLimits {
+// limitAnalysis returns the limits with so many searches of reviews at once, and so much time
+// for a review, to which the bounds of each search are in proportion; 0 is the default.
+func limitAnalysis(searches int, reviewTime time.Duration) analysisLimits {
 	l := defaultAnalysisLimits
+	if reviewTime > 0 {
+		share := float64(reviewTime) / float64(l.reviewTime)
+		l.minSearch, l.longest = time.Duration(share*float64(l.minSearch)), time.Duration(share*float64(l.longest))
+		l.reviewTime = reviewTime
+	}
 	if searches > 0 {
 		l.searches, l.reviews = searches, max(1, searches/2)
 	}

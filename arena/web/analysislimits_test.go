@@ -3,6 +3,7 @@ package web
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"sparring/arena/web/message"
 	"sparring/game"
@@ -305,11 +306,14 @@ func TestReviewsOfOneAddress(t *testing.T) {
 
 func TestLimitAnalysis(t *testing.T) {
 	for searches, reviews := range map[int]int{1: 1, 2: 1, 3: 1, 8: 4} {
-		if l := limitAnalysis(searches); l.searches != searches || l.reviews != reviews {
+		if l := limitAnalysis(searches, 0); l.searches != searches || l.reviews != reviews {
 			t.Errorf("%d searches: %d reviews with %d", searches, l.reviews, l.searches)
 		}
 	}
-	if l := limitAnalysis(0); l != defaultAnalysisLimits {
+	if l := limitAnalysis(0, 0); l != defaultAnalysisLimits {
 		t.Errorf("the default is %+v", l)
+	}
+	if l := limitAnalysis(0, 9*time.Second); l.reviewTime != 9*time.Second || l.minSearch != 40*time.Millisecond || l.longest != 300*time.Millisecond {
+		t.Errorf("in 9 s: %v, a search from %v to %v", l.reviewTime, l.minSearch, l.longest)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -36,6 +37,8 @@ type Config struct {
 	// Searches is how many positions reviews search at once, on all analysts
 	// together; 0 stands for 2.
 	Searches int
+	// ReviewTime is how long the searches of a review may take; 0 is the default.
+	ReviewTime time.Duration
 	// Levels are the ratings of the levels' players on the scale of a ladder, which the
 	// page shows of them.
 	Levels map[protocol.PlayerID]glicko.Rating
@@ -89,7 +92,7 @@ func New(ctx context.Context, a *arena.Arena, cfg Config, log zerolog.Logger) (*
 		cfg.Limits = DefaultLimits()
 	}
 	s.hub.bounds = newBounds(cfg.Limits)
-	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches))
+	s.hub.analyses = newAnalyses(s.hub, limitAnalysis(cfg.Searches, cfg.ReviewTime))
 	s.limits = newLimits(cfg.Limits)
 	s.hub.changes = s.limits.changes
 	a.AddCheck(s.health)

@@ -227,7 +227,7 @@ func runArena(ctx context.Context, nc *nats.Conn, s *arenaSettings, log zerolog.
 		address.Certificate = httpserver.NewKeyPair(s.Web.Cert, s.Web.Key, log)
 	}
 	page, err := openGateway(ctx, a, address, web.Config{
-		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Searches: s.Web.Reviews, Operator: operator == nil && address.IsLoopback(),
+		URL: s.Web.URL, Proxies: s.Web.Proxies, Files: s.Web.Files, Searches: s.Web.Reviews, ReviewTime: s.Web.ReviewTime, Operator: operator == nil && address.IsLoopback(),
 	}, log)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -19,13 +20,14 @@ import (
 
 // webSettings are the arena command's settings of the page for people.
 type webSettings struct {
-	Address string         `desc:"address of the page for people, such as 127.0.0.1:8080 or :443; empty: none"`
-	URL     string         `desc:"how people reach the page, such as https://play.example.org; links that they pass on begin with it; empty: the address of each request"`
-	Cert    string         `desc:"path of the page's TLS certificate, with those of its issuers, read again when it changes; empty: no TLS"`
-	Key     string         `desc:"path of the key of WEB_CERT"`
-	Proxies []netip.Prefix `desc:"addresses of the proxies before the page, such as 127.0.0.1/32,10.0.0.0/8: they are believed about whom they ask for, and whether over TLS"`
-	Reviews int            `default:"2" desc:"positions that reviews search at once, on all analysts together: as many as the bot processes have SPARRING_ANALYSES"`
-	Files   string         `desc:"path of a checkout of the program, to read the page's files from at each request; empty: those in the program"`
+	Address    string         `desc:"address of the page for people, such as 127.0.0.1:8080 or :443; empty: none"`
+	URL        string         `desc:"how people reach the page, such as https://play.example.org; links that they pass on begin with it; empty: the address of each request"`
+	Cert       string         `desc:"path of the page's TLS certificate, with those of its issuers, read again when it changes; empty: no TLS"`
+	Key        string         `desc:"path of the key of WEB_CERT"`
+	Proxies    []netip.Prefix `desc:"addresses of the proxies before the page, such as 127.0.0.1/32,10.0.0.0/8: they are believed about whom they ask for, and whether over TLS"`
+	Reviews    int            `default:"2" desc:"positions that reviews search at once, on all analysts together: as many as the bot processes have SPARRING_ANALYSES"`
+	ReviewTime time.Duration  `split_words:"true" default:"45s" desc:"how long the searches of a review may take, where its cores are free: 1s to 10m"`
+	Files      string         `desc:"path of a checkout of the program, to read the page's files from at each request; empty: those in the program"`
 }
 
 func (s *webSettings) validate(faults *configs.Faults) {
@@ -40,6 +42,9 @@ func (s *webSettings) validate(faults *configs.Faults) {
 		faults.Err("WEB_CERT", err)
 	}
 	faults.AtLeast("WEB_REVIEWS", s.Reviews, 1)
+	if s.ReviewTime < time.Second || s.ReviewTime > 10*time.Minute {
+		faults.Add("WEB_REVIEW_TIME", "must be 1s to 10m, not %s", s.ReviewTime)
+	}
 	faults.Err("WEB_FILES", pageFiles(s.Files))
 }
 

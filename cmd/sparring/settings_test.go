@@ -96,7 +96,7 @@ func TestFaultsOfOneStart(t *testing.T) {
 	both := map[string]string{"NATS_CREDS": missing, "NATS_CA": missing, "NATS_PREFIX": "a.*", "LOG_LEVEL": "loud", "THREDS": "4"}
 	for command, own := range map[string]map[string]string{
 		"arena": {"ARENA_GAMES": "0", "ARENA_FIRST_MOVE": "soon", "ARENA_HTTP": "nowhere", "LADDER_ROUNDS": "-1",
-			"WEB_ADDRESS": "elsewhere", "WEB_URL": "play.example.org", "WEB_CERT": missing, "WEB_PROXIES": "10.0.0.0/99", "WEB_FILES": missing, "WEB_REVIEWS": "0"},
+			"WEB_ADDRESS": "elsewhere", "WEB_URL": "play.example.org", "WEB_CERT": missing, "WEB_PROXIES": "10.0.0.0/99", "WEB_FILES": missing, "WEB_REVIEWS": "0", "WEB_REVIEW_TIME": "1ms"},
 		"bot": {"PROFILES": missing, "SLOTS": "many", "THREADS": "4096", "CORES": "4096"},
 	} {
 		t.Run(command, func(t *testing.T) {
