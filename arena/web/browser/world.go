@@ -115,7 +115,7 @@ func startWorld(t testing.TB, dir string, settings ...string) *World {
 		t.Fatal(err)
 	}
 	w.Arena = w.process("arena",
-		"SPARRING_NATS_PASSWORD="+w.nats.Password("platform"), "SPARRING_WEB_ADDRESS="+w.At, "SPARRING_LADDER_ON=false",
+		"SPARRING_NATS_PASSWORD="+w.nats.Password("platform"), "SPARRING_WEB_ADDRESS="+w.At, "SPARRING_LADDER_ON=false", "SPARRING_WEB_REVIEW_TIME=6s",
 		"SPARRING_ARENA_FIRST_MOVE=1h", "SPARRING_ARENA_ABANDON_AFTER=1h", "SPARRING_ARENA_LOST_AFTER=5s")
 	w.Bots = w.process("bot",
 		"SPARRING_NATS_PASSWORD="+w.nats.Password("bots"), fmt.Sprintf("SPARRING_LEVELS=%d", levels), "SPARRING_HASH_MB=4",
