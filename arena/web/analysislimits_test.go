@@ -317,3 +317,11 @@ func TestLimitAnalysis(t *testing.T) {
 		t.Errorf("in 9 s: %v, a search from %v to %v", l.reviewTime, l.minSearch, l.longest)
 	}
 }
+
+// TestLimitsOfReviews: what the operator sets about reviews holds for them.
+func TestLimitsOfReviews(t *testing.T) {
+	h := startHouse(t, Config{Searches: 8, ReviewTime: 9 * time.Second})
+	if got, want := h.hub.analyses.limits, limitAnalysis(8, 9*time.Second); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -101,7 +101,7 @@ func TestFirstLoadFails(t *testing.T) {
 		pattern := []*network.BlockPattern{}
 		switch c.file {
 		case "":
-		case "socket": // blocked addresses don't stop it
+		case "socket": // blocked addresses don't stop it; the last case, since the script stays
 			command(tab, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
 				Source: `window.WebSocket = class extends WebSocket { constructor() { super("ws://127.0.0.1:9/"); } };`,
 			})

@@ -27,7 +27,7 @@ type File struct {
 	file *os.File // nil if it could not be opened again
 }
 
-// Open opens a log file and goes on behind what it has.
+// Open opens a log file of at most max bytes and goes on behind what it has.
 func Open(name string, max int64) (*File, error) {
 	l := &File{name: name, max: max}
 	return l, l.open()
@@ -96,7 +96,7 @@ func (l *File) Close() error {
 	return l.close()
 }
 
-// NewKeptUp returns a keptUp that writes to log, and to shown what it says itself, as an entry.
+// NewKeptUp returns a [KeptUp] that writes to log, and to shown what it says itself, as an entry.
 func NewKeptUp(log, shown io.Writer) *KeptUp { return &KeptUp{log: log, shown: shown} }
 
 // KeptUp writes entries to a log, and says once when that takes no more of them, as on a full

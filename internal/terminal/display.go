@@ -33,6 +33,7 @@ type Display struct {
 // redraw is the shortest time between two redraws of a terminal.
 const redraw = 50 * time.Millisecond
 
+// NewDisplay returns a display on out, with the size that a terminal has now.
 func NewDisplay(out io.Writer) *Display {
 	d := &Display{out: out, lines: make(map[string]string)}
 	if f, ok := FileOf(out); ok && term.IsTerminal(int(f.Fd())) && HasCursor() {

@@ -49,5 +49,5 @@ func (e *usageError) Unwrap() error { return e.error }
 // Usage returns an error that ends the program with exit code 2.
 func Usage(err error) error { return &usageError{err} }
 
-// Usagef is usage with a format, as of fmt.Errorf.
+// Usagef is [Usage] with a format, as of fmt.Errorf.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
